@@ -33,7 +33,8 @@ func TestEncodeEnvelopeStatusAndHeaders(t *testing.T) {
 			"id": "0198f1a2-7b3c-7def-8a01-23456789abcd", "name": "Cash <\"&\u2028>",
 			"currency": "USD", "balance": 999999999999.99, "initialBalance": 0.00,
 			"balances": [{"currency": "USD", "amount": 12.30}],
-			"archived": false, "createdAt": "2026-01-02T03:04:05.000Z", "updatedAt": ""
+			"archived": false, "createdAt": "2026-01-02T03:04:05.000Z", "updatedAt": "",
+			"kind": ""
 		}
 	}`
 	require.JSONEq(t, want, created.text)

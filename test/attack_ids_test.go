@@ -18,6 +18,7 @@ var kinds = map[string]string{
 	"attachments": "attachment",
 	"transfers":   "transfer", "imports": "import", "profiles": "profile", "tags": "tag",
 	"rules": "rule", "tokens": "token", "invitations": "invitation",
+	"reconciliations": "reconciliation",
 }
 
 // params returns the kind of resource for each id in the operation's path.

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path"
 	"regexp"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -78,7 +79,11 @@ func (s *attackRun) newUserWithResources(t *testing.T, word string) (*user, map[
 	t.Helper()
 	me, friend := newUserAt(t, s.stack.URL, word), newUserAt(t, s.stack.URL, word)
 	ids := map[string]string{"user": me.id, "wallet": me.wallet("EUR", "100")}
-	me.patch("/api/v1/wallet/"+ids["wallet"], object{"name": word}).ok("WALLET_UPDATED")
+	ownWallet := "/api/v1/wallet/" + ids["wallet"]
+	me.patch(ownWallet, object{"name": word}).ok("WALLET_UPDATED")
+	ids["reconciliation"] = me.post(ownWallet+"/reconciliations", object{
+		"date": "2026-03-01", "balance": 100,
+	}).created("WALLET_RECONCILED").text("reconciliation.id")
 	ids["category"] = me.category(word)
 	spent := expense(ids["wallet"], ids["category"], "1")
 	spent["description"], spent["tags"] = word, []any{word}
@@ -212,6 +217,10 @@ func (s *attackRun) body(t *testing.T, operation operation) object {
 	if !operation.hasBody() {
 		return nil
 	}
+	kind := "expense"
+	if strings.HasPrefix(operation.path, "/api/v1/wallet") {
+		kind = "savings"
+	}
 	known := object{
 		"name": uuid.NewString(), "currency": "EUR", "limit": 100, "period": "monthly",
 		"startDate": "2026-03-01", "walletId": s.attackerIDs["wallet"],
@@ -221,7 +230,7 @@ func (s *attackRun) body(t *testing.T, operation operation) object {
 		"enabled": false, "email": uuid.NewString() + "@example.com",
 		"password": "a long enough secret", "refreshToken": "none", "status": "accepted",
 		"role": "viewer", "sharePercent": 1, "read": true, "archived": false,
-		"color": "#2F6F4F", "icon": "💶", "kind": "expense", "position": 1,
+		"color": "#2F6F4F", "icon": "💶", "kind": kind, "position": 1,
 		"openingDate": "2026-01-01", "initialBalance": 1,
 		"fromWalletId": s.attackerIDs["wallet"], "toWalletId": s.attackerIDs["bank"], "toAmount": 1,
 		"toCurrency": "EUR", "notes": "by card",
@@ -260,6 +269,7 @@ func (s *attackRun) body(t *testing.T, operation operation) object {
 			// request with tags has no addTags and removeTags.
 			require.Contains(t, []string{
 				"endDate", "response", "externalId", "splits", "mapping", "addTags", "removeTags",
+				"cleared",
 			}, field, "add this field of %s to this test", operation.OperationID)
 		}
 	}

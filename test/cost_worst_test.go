@@ -56,6 +56,8 @@ var worstRequests = map[string]func(c *costRun) []worstRequest{
 	"exportComparison": reportOf(
 		"/api/v1/reports/compare/csv?with=year&groupBy=tag&top=50&"),
 	"getFlow":            reportOf("/api/v1/reports/flow?"),
+	"getBalances":        reportOf("/api/v1/reports/balances?interval=week&"),
+	"exportBalances":     reportOf("/api/v1/reports/balances/csv?interval=week&"),
 	"updateTransactions": changedMany,
 	"deleteTransactions": deletedMany,
 	"resendInvitation":   resentInvitation,
@@ -175,6 +177,8 @@ var requestsOfState = map[string]func(c *costRun) []worstRequest{
 		path := "/api/v1/wallet/" + c.u.wallet("EUR", "0")
 		return one("empty", func() response { return c.u.del(path) })
 	},
+	"reconcileWallet":      reconciledWallet,
+	"deleteReconciliation": deletedReconciliation,
 	"removeMember": func(c *costRun) []worstRequest {
 		friend, ids := newUserAt(c.u.t, c.stack.URL, "Friend"), c.ids
 		budget := c.u.budgetNamed("Shared", ids["bank"], c.categories[0].(string))

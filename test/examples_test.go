@@ -39,12 +39,14 @@ func TestExamples(t *testing.T) {
 	ada, grace := recorder.user("Ada"), recorder.user("Grace")
 	wallet, category := recorder.ledger(ada)
 	recorder.transfers(ada, wallet)
+	recorder.reconciliations(ada, wallet)
 	recorder.tags(ada, wallet, category)
 	recorder.call(ada, http.MethodGet, "/api/v1/reports/series?from=2026-02-01&to=2026-03-31"+
 		"&groupBy=category&top=1&currency=EUR", nil)
 	const month = "?from=2026-03-01&to=2026-03-31&currency=EUR"
 	recorder.call(ada, http.MethodGet, "/api/v1/reports/flow"+month, nil)
 	recorder.call(ada, http.MethodGet, "/api/v1/reports/compare"+month, nil)
+	recorder.call(ada, http.MethodGet, "/api/v1/reports/balances"+month, nil)
 	recorder.imports(ada, wallet, category)
 	recorder.rules(ada, wallet, category)
 	recorder.sharing(ada, grace, recorder.budget(ada, wallet, category))
@@ -58,7 +60,7 @@ func TestExamples(t *testing.T) {
 		// A file has no example.
 		files := []string{
 			"getReceiptImage", "downloadAttachment", "exportTransactions",
-			"exportSeries", "exportAccount", "exportComparison",
+			"exportSeries", "exportAccount", "exportComparison", "exportBalances",
 		}
 		require.True(t,
 			recorder.examples[o.OperationID] != nil || slices.Contains(files, o.OperationID),

@@ -37,7 +37,7 @@ func (u *user) populate(t *testing.T) {
 		},
 		{
 			"name": "=日本: 銀行; x", "currency": "JPY", "balance": json.Number("1000"),
-			"openingDate": "2026-03-02",
+			"openingDate": "2026-03-02", "kind": "savings",
 		},
 		{"name": "'@  old", "currency": "KWD", "balance": json.Number("-1.234"), "icon": "🪙"},
 		{"name": "Unused", "currency": "CHF"},
@@ -94,6 +94,15 @@ func (u *user) populate(t *testing.T) {
 			"toAmount": 1 + random.IntN(500), "date": fmt.Sprintf("2026-03-%02d", 1+i/3),
 			"description": pick(hostileTexts), "tags": []string{"Trip"},
 		}).created("TRANSFER_CREATED")
+	}
+	for i, w := range wallets[:4] {
+		adjusted := u.post("/api/v1/wallet/"+w.id+"/adjustments", object{
+			"date": fmt.Sprintf("2026-03-%02d", 5+i), "balance": 10000 + i, "description": "value",
+		}).created("ADJUSTMENT_CREATED").text("transaction.id")
+		if i%2 == 0 {
+			u.patch("/api/v1/transaction/"+adjusted, object{"cleared": true}).
+				ok("TRANSACTION_UPDATED")
+		}
 	}
 	// Legs that were matched may have different days, texts and external ids.
 	out := with(expense(wallets[0].id, categories[0], "7"),
@@ -189,11 +198,11 @@ func TestExportRoundTrip(t *testing.T) {
 		moved := newUser(t)
 		m := moved.importExport("books.jsonl", original)
 		require.Equal(t, "coffer", m.text("import.format"))
-		require.Equal(t, "76", m.text("import.counts.booked"))
+		require.Equal(t, "80", m.text("import.counts.booked"))
 		require.Equal(t, books(t, original), books(t, exported(moved, "json")))
 
 		again := moved.importExport("books.jsonl", original)
-		require.Equal(t, "76", again.text("import.counts.duplicate"))
+		require.Equal(t, "80", again.text("import.counts.duplicate"))
 		third := newUser(t)
 		third.importExport("books.jsonl", exported(moved, "json"))
 		require.Equal(t, books(t, original), books(t, exported(third, "json")))
@@ -204,7 +213,7 @@ func TestExportRoundTrip(t *testing.T) {
 			moved := newUser(t)
 			m := moved.importExport("books.csv", exported(me, query))
 			require.Equal(t, "coffer", m.text("import.format"))
-			require.Equal(t, "76", m.text("import.counts.booked"))
+			require.Equal(t, "80", m.text("import.counts.booked"))
 			require.Equal(t, rowsWithoutIDs(t, exported(me, "csv")),
 				rowsWithoutIDs(t, exported(moved, "csv")))
 		}

@@ -23,6 +23,7 @@ var noFieldTest = map[protoreflect.FullName]string{
 	"coffer.budget.v1.Notification": "its data is the event, and a client changes read only, " +
 		"see notifications_test.go",
 	"coffer.auth.v1.PersonalToken":     "no request changes it, see tokens_test.go",
+	"coffer.ledger.v1.Reconciliation":  "no request changes it, see reconciliations_test.go",
 	"coffer.budget.v1.WebhookDelivery": "no request sets a field, see package webhook",
 }
 

@@ -58,6 +58,7 @@ func importParts(wallet, category string) map[string]fielded {
 				"create": "the account has a wallet", "closingBalance": notInCSV,
 				"closingDate": notInCSV, "openingBalance": notInCSV, "openingDate": notInCSV,
 				"color": notInCSV, "icon": notInCSV, "position": notInCSV, "archived": notInCSV,
+				"kind":     notInCSV,
 				"currency": notInCSV,
 			},
 			unchanged: map[string]string{
@@ -142,8 +143,9 @@ func (u *user) requireRowFields(t *testing.T, path string) {
 			"payee": "Shop",
 		},
 		unset: map[string]string{
-			"splits": notInCSV, "transferWalletId": "the row has a category",
-			"duplicateOf": "no transaction is the same", "problem": "the row has none",
+			"splits": notInCSV, "adjustment": notInCSV,
+			"transferWalletId": "the row has a category",
+			"duplicateOf":      "no transaction is the same", "problem": "the row has none",
 			"transactionId": "the commit sets it", "pending": "the bank has booked the payment",
 			"formerAmount":        "the row matches no transaction",
 			"possibleDuplicateOf": "no transaction has its day and amount",

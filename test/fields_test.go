@@ -52,7 +52,7 @@ func fieldedResources(wallet, other, category, fun string) map[string]fielded {
 	corrected := object{
 		"amount": 7, "description": "Salary", "date": "2026-03-15T11:00:00.000Z", "currency": "USD",
 		"walletId": other, "categoryId": fun, "type": "income",
-		"payee": "Employer", "notes": "Late", "tags": []any{"Work", "Été"},
+		"payee": "Employer", "notes": "Late", "tags": []any{"Work", "Été"}, "cleared": true,
 	}
 	parts := func(first, second int) object {
 		return object{"splits": []any{
@@ -66,7 +66,8 @@ func fieldedResources(wallet, other, category, fun string) map[string]fielded {
 	delete(split, "categoryId")
 	delete(resplit, "categoryId")
 	origins := map[string]string{
-		"receiptId": "only a receipt sets it", "importId": "only an import sets it",
+		"reconciled": "only a reconciliation sets it",
+		"receiptId":  "only a receipt sets it", "importId": "only an import sets it",
 		"transferId": "TestExportRoundTrip has transfers",
 	}
 	lost := and(map[string]string{
@@ -78,11 +79,11 @@ func fieldedResources(wallet, other, category, fun string) map[string]fielded {
 			message: &ledgerv1.Wallet{},
 			create: object{
 				"name": "Savings", "currency": "EUR", "balance": 10, "color": "#112233",
-				"icon": "🏦", "position": 3, "openingDate": "2026-02-01",
+				"icon": "🏦", "position": 3, "openingDate": "2026-02-01", "kind": "savings",
 			},
 			change: object{
 				"name": "Reserve", "archived": true, "color": "#445566", "icon": "💶", "position": 4,
-				"initialBalance": 20, "openingDate": "2026-02-02",
+				"initialBalance": 20, "openingDate": "2026-02-02", "kind": "investment",
 			},
 			unchanged: and(map[string]string{"currency": "amounts are not converted"}),
 			notMoved:  at,
@@ -98,6 +99,7 @@ func fieldedResources(wallet, other, category, fun string) map[string]fielded {
 			unset: map[string]string{
 				"splits": "the other transaction has them", "receiptId": origins["receiptId"],
 				"importId": origins["importId"], "transferId": origins["transferId"],
+				"reconciled": origins["reconciled"],
 			},
 			unchanged: and(map[string]string{
 				"externalId":      "it identifies the transaction at its bank",
@@ -109,6 +111,7 @@ func fieldedResources(wallet, other, category, fun string) map[string]fielded {
 			unset: map[string]string{
 				"categoryId": "the parts have it", "receiptId": origins["receiptId"],
 				"importId": origins["importId"], "transferId": origins["transferId"],
+				"reconciled": origins["reconciled"],
 			},
 			unchanged: and(map[string]string{
 				"externalId":      "it identifies the transaction at its bank",

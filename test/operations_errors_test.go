@@ -44,6 +44,7 @@ var testedElsewhere = map[string]string{
 	"createTransactionsFromReceipt RECEIPT_TOO_COMPLEX": "TestReadLimitsProcessorTime",
 	"createTransactionsFromReceipt LIMIT_REACHED":       "TestCreateTransactionsFromReceiptSteps",
 	"updateTag LIMIT_REACHED":                           "TestTagErrors",
+	"reconcileWallet LIMIT_REACHED":                     "TestReconcileWallet",
 	"listChanges SYNC_CURSOR_EXPIRED":                   "TestChangesExpiredCursor",
 	"REAUTHENTICATION_REQUIRED":                         "TestAdmitStepUp",
 	"EMAIL_NOT_VERIFIED":                                "TestEmailVerification",

@@ -204,12 +204,14 @@ var fieldCodes = map[string]string{
 func TestListParameters(t *testing.T) {
 	t.Parallel()
 	me := newUser(t)
-	budget := me.budget(me.wallet("EUR", "0"), me.category("Food"))
+	wallet := me.wallet("EUR", "0")
+	budget := me.budget(wallet, me.category("Food"))
 	for _, operation := range operations() {
 		if operation.Parameters.GetByInAndName("query", "cursor") == nil {
 			continue
 		}
-		path := strings.ReplaceAll(operation.path, "{budgetId}", budget)
+		path := strings.NewReplacer("{budgetId}", budget, "{walletId}", wallet).
+			Replace(operation.path)
 		if strings.HasPrefix(operation.path, "/api/v1/imports/{id}") {
 			id := me.importFile(oneRow, "").created("IMPORT_CREATED").text("import.id")
 			path = "/api/v1/imports/" + id + "/rows"

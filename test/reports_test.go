@@ -67,6 +67,22 @@ func TestReports(t *testing.T) {
 		anonymous.get(path).fails(401, "UNAUTHORIZED")
 	}
 
+	const march = "?from=2026-03-01&to=2026-03-31"
+	worth := me.get("/api/v1/reports/balances" + march).ok("BALANCES_FETCHED")
+	require.Equal(t, wallet, worth.text("balances.wallets.0.walletId"))
+	require.Contains(t, string(worth.raw),
+		`"totals":[{"currency":"EUR","assets":[7.50],"debts":[0.00],"net":[7.50]}]`)
+	worthTable := me.get("/api/v1/reports/balances/csv" + march)
+	require.Equal(t, "attachment; filename=coffer-balances-2026-03-01-2026-03-31.csv",
+		worthTable.header.Get("Content-Disposition"))
+	for _, path := range []string{"/api/v1/reports/balances?", "/api/v1/reports/balances/csv?"} {
+		stranger.get(path+"walletId="+wallet).fails(404, "WALLET_NOT_FOUND").blames("walletId")
+		me.get(path+"currency=XXX").fails(400, "UNSUPPORTED_CURRENCY").blames("currency")
+		me.get(path+"from=x").fails(400, "INVALID_TRANSACTION_DATE").blames("from")
+		me.get(path + "interval=decade").invalid("interval")
+		anonymous.get(path).fails(401, "UNAUTHORIZED")
+	}
+
 	for _, path := range []string{"/api/v1/reports/series?", "/api/v1/reports/series/csv?"} {
 		stranger.get(path+"walletId="+wallet).fails(404, "WALLET_NOT_FOUND").blames("walletId")
 		stranger.get(path+"categoryId="+category).fails(404, "INVALID_CATEGORY_EXIST_PARAMS").

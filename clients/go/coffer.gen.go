@@ -198,6 +198,33 @@ func (e AuditSharingStatus) Valid() bool {
 	}
 }
 
+// Defines values for BalancesInterval.
+const (
+	BalancesIntervalDay     BalancesInterval = "day"
+	BalancesIntervalMonth   BalancesInterval = "month"
+	BalancesIntervalQuarter BalancesInterval = "quarter"
+	BalancesIntervalWeek    BalancesInterval = "week"
+	BalancesIntervalYear    BalancesInterval = "year"
+)
+
+// Valid indicates whether the value is a known member of the BalancesInterval enum.
+func (e BalancesInterval) Valid() bool {
+	switch e {
+	case BalancesIntervalDay:
+		return true
+	case BalancesIntervalMonth:
+		return true
+	case BalancesIntervalQuarter:
+		return true
+	case BalancesIntervalWeek:
+		return true
+	case BalancesIntervalYear:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for BudgetMembershipStatus.
 const (
 	BudgetMembershipStatusAccepted BudgetMembershipStatus = "accepted"
@@ -381,6 +408,24 @@ func (e CommitImportResultCode) Valid() bool {
 	case CommitImportResultCodeIMPORTFETCHED:
 		return true
 	case CommitImportResultCodeIMPORTSTARTED:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for CreateAdjustmentResultCode.
+const (
+	ADJUSTMENTCREATED     CreateAdjustmentResultCode = "ADJUSTMENT_CREATED"
+	ADJUSTMENTUNNECESSARY CreateAdjustmentResultCode = "ADJUSTMENT_UNNECESSARY"
+)
+
+// Valid indicates whether the value is a known member of the CreateAdjustmentResultCode enum.
+func (e CreateAdjustmentResultCode) Valid() bool {
+	switch e {
+	case ADJUSTMENTCREATED:
+		return true
+	case ADJUSTMENTUNNECESSARY:
 		return true
 	default:
 		return false
@@ -810,6 +855,42 @@ func (e CreateTransferResultCode) Valid() bool {
 	}
 }
 
+// Defines values for CreateWalletRequestKind.
+const (
+	CreateWalletRequestKindAsset      CreateWalletRequestKind = "asset"
+	CreateWalletRequestKindCard       CreateWalletRequestKind = "card"
+	CreateWalletRequestKindCash       CreateWalletRequestKind = "cash"
+	CreateWalletRequestKindChecking   CreateWalletRequestKind = "checking"
+	CreateWalletRequestKindInvestment CreateWalletRequestKind = "investment"
+	CreateWalletRequestKindLoan       CreateWalletRequestKind = "loan"
+	CreateWalletRequestKindOther      CreateWalletRequestKind = "other"
+	CreateWalletRequestKindSavings    CreateWalletRequestKind = "savings"
+)
+
+// Valid indicates whether the value is a known member of the CreateWalletRequestKind enum.
+func (e CreateWalletRequestKind) Valid() bool {
+	switch e {
+	case CreateWalletRequestKindAsset:
+		return true
+	case CreateWalletRequestKindCard:
+		return true
+	case CreateWalletRequestKindCash:
+		return true
+	case CreateWalletRequestKindChecking:
+		return true
+	case CreateWalletRequestKindInvestment:
+		return true
+	case CreateWalletRequestKindLoan:
+		return true
+	case CreateWalletRequestKindOther:
+		return true
+	case CreateWalletRequestKindSavings:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for CreateWalletResultCode.
 const (
 	WALLETCREATED CreateWalletResultCode = "WALLET_CREATED"
@@ -954,6 +1035,21 @@ const (
 func (e DeleteReceiptResultCode) Valid() bool {
 	switch e {
 	case RECEIPTDELETED:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for DeleteReconciliationResultCode.
+const (
+	RECONCILIATIONDELETED DeleteReconciliationResultCode = "RECONCILIATION_DELETED"
+)
+
+// Valid indicates whether the value is a known member of the DeleteReconciliationResultCode enum.
+func (e DeleteReconciliationResultCode) Valid() bool {
+	switch e {
+	case RECONCILIATIONDELETED:
 		return true
 	default:
 		return false
@@ -1167,6 +1263,21 @@ const (
 func (e ForgotPasswordResultCode) Valid() bool {
 	switch e {
 	case ForgotPasswordResultCodeMAILSENT:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for GetBalancesResultCode.
+const (
+	BALANCESFETCHED GetBalancesResultCode = "BALANCES_FETCHED"
+)
+
+// Valid indicates whether the value is a known member of the GetBalancesResultCode enum.
+func (e GetBalancesResultCode) Valid() bool {
+	switch e {
+	case BALANCESFETCHED:
 		return true
 	default:
 		return false
@@ -1518,6 +1629,42 @@ func (e ImportStatus) Valid() bool {
 	case ImportStatusUndone:
 		return true
 	case ImportStatusUpdating:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ImportAccountKind.
+const (
+	ImportAccountKindAsset      ImportAccountKind = "asset"
+	ImportAccountKindCard       ImportAccountKind = "card"
+	ImportAccountKindCash       ImportAccountKind = "cash"
+	ImportAccountKindChecking   ImportAccountKind = "checking"
+	ImportAccountKindInvestment ImportAccountKind = "investment"
+	ImportAccountKindLoan       ImportAccountKind = "loan"
+	ImportAccountKindOther      ImportAccountKind = "other"
+	ImportAccountKindSavings    ImportAccountKind = "savings"
+)
+
+// Valid indicates whether the value is a known member of the ImportAccountKind enum.
+func (e ImportAccountKind) Valid() bool {
+	switch e {
+	case ImportAccountKindAsset:
+		return true
+	case ImportAccountKindCard:
+		return true
+	case ImportAccountKindCash:
+		return true
+	case ImportAccountKindChecking:
+		return true
+	case ImportAccountKindInvestment:
+		return true
+	case ImportAccountKindLoan:
+		return true
+	case ImportAccountKindOther:
+		return true
+	case ImportAccountKindSavings:
 		return true
 	default:
 		return false
@@ -2175,6 +2322,21 @@ func (e ListReceiptsResultCode) Valid() bool {
 	}
 }
 
+// Defines values for ListReconciliationsResultCode.
+const (
+	RECONCILIATIONSFETCHED ListReconciliationsResultCode = "RECONCILIATIONS_FETCHED"
+)
+
+// Valid indicates whether the value is a known member of the ListReconciliationsResultCode enum.
+func (e ListReconciliationsResultCode) Valid() bool {
+	switch e {
+	case RECONCILIATIONSFETCHED:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ListRulesResultCode.
 const (
 	RULESFETCHED ListRulesResultCode = "RULES_FETCHED"
@@ -2640,6 +2802,21 @@ const (
 func (e ReauthenticateResultTokenType) Valid() bool {
 	switch e {
 	case ReauthenticateResultTokenTypeBearer:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ReconcileWalletResultCode.
+const (
+	WALLETRECONCILED ReconcileWalletResultCode = "WALLET_RECONCILED"
+)
+
+// Valid indicates whether the value is a known member of the ReconcileWalletResultCode enum.
+func (e ReconcileWalletResultCode) Valid() bool {
+	switch e {
+	case WALLETRECONCILED:
 		return true
 	default:
 		return false
@@ -3191,14 +3368,17 @@ func (e TestWebhookResultCode) Valid() bool {
 
 // Defines values for TransactionType.
 const (
-	TransactionTypeExpense  TransactionType = "expense"
-	TransactionTypeIncome   TransactionType = "income"
-	TransactionTypeTransfer TransactionType = "transfer"
+	TransactionTypeAdjustment TransactionType = "adjustment"
+	TransactionTypeExpense    TransactionType = "expense"
+	TransactionTypeIncome     TransactionType = "income"
+	TransactionTypeTransfer   TransactionType = "transfer"
 )
 
 // Valid indicates whether the value is a known member of the TransactionType enum.
 func (e TransactionType) Valid() bool {
 	switch e {
+	case TransactionTypeAdjustment:
+		return true
 	case TransactionTypeExpense:
 		return true
 	case TransactionTypeIncome:
@@ -3230,14 +3410,17 @@ func (e TransactionChangeType) Valid() bool {
 
 // Defines values for TransactionPreviewType.
 const (
-	TransactionPreviewTypeExpense  TransactionPreviewType = "expense"
-	TransactionPreviewTypeIncome   TransactionPreviewType = "income"
-	TransactionPreviewTypeTransfer TransactionPreviewType = "transfer"
+	TransactionPreviewTypeAdjustment TransactionPreviewType = "adjustment"
+	TransactionPreviewTypeExpense    TransactionPreviewType = "expense"
+	TransactionPreviewTypeIncome     TransactionPreviewType = "income"
+	TransactionPreviewTypeTransfer   TransactionPreviewType = "transfer"
 )
 
 // Valid indicates whether the value is a known member of the TransactionPreviewType enum.
 func (e TransactionPreviewType) Valid() bool {
 	switch e {
+	case TransactionPreviewTypeAdjustment:
+		return true
 	case TransactionPreviewTypeExpense:
 		return true
 	case TransactionPreviewTypeIncome:
@@ -3669,6 +3852,42 @@ func (e UpdateTransferResultCode) Valid() bool {
 	}
 }
 
+// Defines values for UpdateWalletRequestKind.
+const (
+	UpdateWalletRequestKindAsset      UpdateWalletRequestKind = "asset"
+	UpdateWalletRequestKindCard       UpdateWalletRequestKind = "card"
+	UpdateWalletRequestKindCash       UpdateWalletRequestKind = "cash"
+	UpdateWalletRequestKindChecking   UpdateWalletRequestKind = "checking"
+	UpdateWalletRequestKindInvestment UpdateWalletRequestKind = "investment"
+	UpdateWalletRequestKindLoan       UpdateWalletRequestKind = "loan"
+	UpdateWalletRequestKindOther      UpdateWalletRequestKind = "other"
+	UpdateWalletRequestKindSavings    UpdateWalletRequestKind = "savings"
+)
+
+// Valid indicates whether the value is a known member of the UpdateWalletRequestKind enum.
+func (e UpdateWalletRequestKind) Valid() bool {
+	switch e {
+	case UpdateWalletRequestKindAsset:
+		return true
+	case UpdateWalletRequestKindCard:
+		return true
+	case UpdateWalletRequestKindCash:
+		return true
+	case UpdateWalletRequestKindChecking:
+		return true
+	case UpdateWalletRequestKindInvestment:
+		return true
+	case UpdateWalletRequestKindLoan:
+		return true
+	case UpdateWalletRequestKindOther:
+		return true
+	case UpdateWalletRequestKindSavings:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for UpdateWalletResultCode.
 const (
 	WALLETUPDATED UpdateWalletResultCode = "WALLET_UPDATED"
@@ -3708,6 +3927,78 @@ const (
 func (e VerifyEmailResultCode) Valid() bool {
 	switch e {
 	case EMAILVERIFIED:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for WalletKind.
+const (
+	WalletKindAsset      WalletKind = "asset"
+	WalletKindCard       WalletKind = "card"
+	WalletKindCash       WalletKind = "cash"
+	WalletKindChecking   WalletKind = "checking"
+	WalletKindInvestment WalletKind = "investment"
+	WalletKindLoan       WalletKind = "loan"
+	WalletKindOther      WalletKind = "other"
+	WalletKindSavings    WalletKind = "savings"
+)
+
+// Valid indicates whether the value is a known member of the WalletKind enum.
+func (e WalletKind) Valid() bool {
+	switch e {
+	case WalletKindAsset:
+		return true
+	case WalletKindCard:
+		return true
+	case WalletKindCash:
+		return true
+	case WalletKindChecking:
+		return true
+	case WalletKindInvestment:
+		return true
+	case WalletKindLoan:
+		return true
+	case WalletKindOther:
+		return true
+	case WalletKindSavings:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for WalletBalancesKind.
+const (
+	WalletBalancesKindAsset      WalletBalancesKind = "asset"
+	WalletBalancesKindCard       WalletBalancesKind = "card"
+	WalletBalancesKindCash       WalletBalancesKind = "cash"
+	WalletBalancesKindChecking   WalletBalancesKind = "checking"
+	WalletBalancesKindInvestment WalletBalancesKind = "investment"
+	WalletBalancesKindLoan       WalletBalancesKind = "loan"
+	WalletBalancesKindOther      WalletBalancesKind = "other"
+	WalletBalancesKindSavings    WalletBalancesKind = "savings"
+)
+
+// Valid indicates whether the value is a known member of the WalletBalancesKind enum.
+func (e WalletBalancesKind) Valid() bool {
+	switch e {
+	case WalletBalancesKindAsset:
+		return true
+	case WalletBalancesKindCard:
+		return true
+	case WalletBalancesKindCash:
+		return true
+	case WalletBalancesKindChecking:
+		return true
+	case WalletBalancesKindInvestment:
+		return true
+	case WalletBalancesKindLoan:
+		return true
+	case WalletBalancesKindOther:
+		return true
+	case WalletBalancesKindSavings:
 		return true
 	default:
 		return false
@@ -3966,6 +4257,60 @@ func (e ListImportRowsParamsStatus) Valid() bool {
 	}
 }
 
+// Defines values for GetBalancesParamsInterval.
+const (
+	GetBalancesParamsIntervalDay     GetBalancesParamsInterval = "day"
+	GetBalancesParamsIntervalMonth   GetBalancesParamsInterval = "month"
+	GetBalancesParamsIntervalQuarter GetBalancesParamsInterval = "quarter"
+	GetBalancesParamsIntervalWeek    GetBalancesParamsInterval = "week"
+	GetBalancesParamsIntervalYear    GetBalancesParamsInterval = "year"
+)
+
+// Valid indicates whether the value is a known member of the GetBalancesParamsInterval enum.
+func (e GetBalancesParamsInterval) Valid() bool {
+	switch e {
+	case GetBalancesParamsIntervalDay:
+		return true
+	case GetBalancesParamsIntervalMonth:
+		return true
+	case GetBalancesParamsIntervalQuarter:
+		return true
+	case GetBalancesParamsIntervalWeek:
+		return true
+	case GetBalancesParamsIntervalYear:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ExportBalancesParamsInterval.
+const (
+	ExportBalancesParamsIntervalDay     ExportBalancesParamsInterval = "day"
+	ExportBalancesParamsIntervalMonth   ExportBalancesParamsInterval = "month"
+	ExportBalancesParamsIntervalQuarter ExportBalancesParamsInterval = "quarter"
+	ExportBalancesParamsIntervalWeek    ExportBalancesParamsInterval = "week"
+	ExportBalancesParamsIntervalYear    ExportBalancesParamsInterval = "year"
+)
+
+// Valid indicates whether the value is a known member of the ExportBalancesParamsInterval enum.
+func (e ExportBalancesParamsInterval) Valid() bool {
+	switch e {
+	case ExportBalancesParamsIntervalDay:
+		return true
+	case ExportBalancesParamsIntervalMonth:
+		return true
+	case ExportBalancesParamsIntervalQuarter:
+		return true
+	case ExportBalancesParamsIntervalWeek:
+		return true
+	case ExportBalancesParamsIntervalYear:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for GetComparisonParamsWith.
 const (
 	GetComparisonParamsWithPrevious GetComparisonParamsWith = "previous"
@@ -4196,14 +4541,17 @@ func (e ExportSeriesParamsType) Valid() bool {
 
 // Defines values for ListTransactionsParamsType.
 const (
-	ListTransactionsParamsTypeExpense  ListTransactionsParamsType = "expense"
-	ListTransactionsParamsTypeIncome   ListTransactionsParamsType = "income"
-	ListTransactionsParamsTypeTransfer ListTransactionsParamsType = "transfer"
+	ListTransactionsParamsTypeAdjustment ListTransactionsParamsType = "adjustment"
+	ListTransactionsParamsTypeExpense    ListTransactionsParamsType = "expense"
+	ListTransactionsParamsTypeIncome     ListTransactionsParamsType = "income"
+	ListTransactionsParamsTypeTransfer   ListTransactionsParamsType = "transfer"
 )
 
 // Valid indicates whether the value is a known member of the ListTransactionsParamsType enum.
 func (e ListTransactionsParamsType) Valid() bool {
 	switch e {
+	case ListTransactionsParamsTypeAdjustment:
+		return true
 	case ListTransactionsParamsTypeExpense:
 		return true
 	case ListTransactionsParamsTypeIncome:
@@ -4308,6 +4656,21 @@ func (e CreateTransactionsFromReceiptParamsInclude) Valid() bool {
 	}
 }
 
+// Defines values for GetWalletParamsInclude.
+const (
+	Cleared GetWalletParamsInclude = "cleared"
+)
+
+// Valid indicates whether the value is a known member of the GetWalletParamsInclude enum.
+func (e GetWalletParamsInclude) Valid() bool {
+	switch e {
+	case Cleared:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ListWebhookDeliveriesParamsStatus.
 const (
 	ListWebhookDeliveriesParamsStatusDelivered ListWebhookDeliveriesParamsStatus = "delivered"
@@ -4366,7 +4729,7 @@ type ApplyRuleResult struct {
 
 	// Rule Rule changes the transactions that meet its conditions.
 	//
-	// Example: {"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000004"},{"kind":"addTag","value":"Bread"}],"application":{"changed":3,"kept":0,"restored":0},"appliedCount":3,"conditions":[{"field":"payee","op":"contains","values":["bakery"]}],"createdAt":"2026-11-20T10:15:00.000Z","enabled":true,"id":"0199f0c5-0000-7000-8000-000000000026","lastAppliedAt":"2026-11-20T10:15:00.000Z","match":"all","name":"Bakeries","on":["import","receipt"],"position":1,"progress":{"done":0,"status":"undoing","total":3},"stop":true,"updatedAt":"2026-11-20T10:15:00.000Z"}
+	// Example: {"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000004"},{"kind":"addTag","value":"Bread"}],"application":{"changed":3,"kept":0,"restored":0},"appliedCount":3,"conditions":[{"field":"payee","op":"contains","values":["bakery"]}],"createdAt":"2026-11-20T10:15:00.000Z","enabled":true,"id":"0199f0c5-0000-7000-8000-000000000028","lastAppliedAt":"2026-11-20T10:15:00.000Z","match":"all","name":"Bakeries","on":["import","receipt"],"position":1,"progress":{"done":0,"status":"undoing","total":3},"stop":true,"updatedAt":"2026-11-20T10:15:00.000Z"}
 	Rule Rule `json:"rule"`
 }
 
@@ -4401,7 +4764,7 @@ type Attachment struct {
 
 // AuditEntry AuditEntry is a security event of a user.
 //
-// Example: {"address":"203.0.113.7","at":"2026-11-20T10:15:00.000Z","count":1,"id":"0199f0c5-0000-7000-8000-000000000032","outcome":"success","sessionId":"0199f0c5-0000-7000-8000-000000000033","type":"login_succeeded","userAgent":"Go-http-client/1.1"}
+// Example: {"address":"203.0.113.7","at":"2026-11-20T10:15:00.000Z","count":1,"id":"0199f0c5-0000-7000-8000-000000000034","outcome":"success","sessionId":"0199f0c5-0000-7000-8000-000000000035","type":"login_succeeded","userAgent":"Go-http-client/1.1"}
 type AuditEntry struct {
 	// Address Address of the client. Absent if it is unknown, and in an entry that counts failures from more than 20 addresses.
 	Address *string `json:"address,omitempty"`
@@ -4445,7 +4808,7 @@ type AuditEntryType string
 
 // AuditSharing AuditSharing describes an event between the owner and a member of a shared budget.
 //
-// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000028","memberId":"0199f0c5-0000-7000-8000-000000000029","memberName":"Grace","ownerId":"0199f0c5-0000-7000-8000-000000000001","ownerName":"Ada","role":"editor"}
+// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000030","memberId":"0199f0c5-0000-7000-8000-000000000031","memberName":"Grace","ownerId":"0199f0c5-0000-7000-8000-000000000001","ownerName":"Ada","role":"editor"}
 type AuditSharing struct {
 	// BudgetId Id of the budget, a UUID.
 	BudgetId openapi_types.UUID `json:"budgetId"`
@@ -4498,6 +4861,43 @@ type Balance struct {
 	Currency string `json:"currency"`
 }
 
+// BalanceTotals BalanceTotals contains the sums of the balances in one currency, in the major unit.
+//
+// Example: {"assets":[1715.5],"currency":"EUR","debts":[0],"net":[1715.5]}
+type BalanceTotals struct {
+	// Assets Sum of the positive balances.
+	Assets []json.Number `json:"assets"`
+
+	// Currency ISO 4217 code.
+	Currency string `json:"currency"`
+
+	// Debts Sum of the negative balances, as a positive number.
+	Debts []json.Number `json:"debts"`
+
+	// Net Assets minus debts.
+	Net []json.Number `json:"net"`
+}
+
+// Balances Balances contains the balances of wallets at the ends of intervals. A balance contains all transactions until the last day of the interval, and the opening balance from its day on.
+//
+// Example: {"interval":"month","intervals":[{"end":"2026-03-31","start":"2026-03-01"}],"totals":[{"assets":[1715.5],"currency":"EUR","debts":[0],"net":[1715.5]}],"wallets":[{"archived":false,"balances":[1715.5],"currency":"EUR","kind":"other","name":"Pocket money","walletId":"0199f0c5-0000-7000-8000-000000000003"}]}
+type Balances struct {
+	// Interval day, week, month, quarter or year.
+	Interval BalancesInterval `json:"interval"`
+
+	// Intervals The intervals of the period. All other lists have an element for each of them.
+	Intervals []ReportPeriod `json:"intervals"`
+
+	// Totals The sums of all wallets, by currency.
+	Totals []BalanceTotals `json:"totals"`
+
+	// Wallets The wallets in the order of the list of wallets, by currency. Those without a balance other than 0 are omitted.
+	Wallets []WalletBalances `json:"wallets"`
+}
+
+// BalancesInterval day, week, month, quarter or year.
+type BalancesInterval string
+
 // Box Box is a rectangle in pixels.
 type Box struct {
 	// Height Height of the rectangle.
@@ -4521,7 +4921,7 @@ type Box struct {
 
 // Budget Budget is a limit on spending. Each window of its period has the full limit.
 //
-// Example: {"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000028","limit":400,"members":[],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[],"percentage":0,"remaining":400,"spent":0,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
+// Example: {"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000030","limit":400,"members":[],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[],"percentage":0,"remaining":400,"spent":0,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
 type Budget struct {
 	// AlertThresholds Percentages of the limit, ascending. Owner and members are notified once in a window when the spending reaches one.
 	AlertThresholds []int32 `json:"alertThresholds"`
@@ -4620,7 +5020,7 @@ type CancelImportResult struct {
 
 	// Import Import is an imported file.
 	//
-	// Example: {"accounts":[{"count":2,"create":false,"key":"","name":""}],"assumptions":[],"categories":[],"counts":{"booked":2,"duplicate":0,"invalid":0,"matched":0,"pending":0,"ready":0,"skipped":0,"total":2,"undone":0},"createdAt":"2026-11-20T10:15:00.000Z","defaults":{"expenseCategoryId":"0199f0c5-0000-7000-8000-000000000004","incomeCategoryId":"0199f0c5-0000-7000-8000-000000000004","walletId":"0199f0c5-0000-7000-8000-000000000003"},"fileName":"april.csv","firstDate":"2026-04-02","format":"csv","heading":["Date","Payee","Amount","Currency"],"id":"0199f0c5-0000-7000-8000-000000000023","lastDate":"2026-04-03","mapping":{"amountMode":"signed","columns":[{"field":"date","index":0},{"field":"payee","index":1},{"field":"amount","index":2},{"field":"currency","index":3}],"dateLayout":"YYYY-MM-DD","decimalMark":".","delimiter":",","encoding":"utf-8","format":"csv","header":true,"invert":false,"negative":[],"skipRows":0},"progress":{"done":2,"status":"done","total":2},"sha256":"41bdb0e52ec20d6f8b20d777172e71a6d7584423d08a82800e855a310135eb99","size":86,"status":"done","updatedAt":"2026-11-20T10:15:00.000Z","warnings":[]}
+	// Example: {"accounts":[{"count":2,"create":false,"key":"","name":""}],"assumptions":[],"categories":[],"counts":{"booked":2,"duplicate":0,"invalid":0,"matched":0,"pending":0,"ready":0,"skipped":0,"total":2,"undone":0},"createdAt":"2026-11-20T10:15:00.000Z","defaults":{"expenseCategoryId":"0199f0c5-0000-7000-8000-000000000004","incomeCategoryId":"0199f0c5-0000-7000-8000-000000000004","walletId":"0199f0c5-0000-7000-8000-000000000003"},"fileName":"april.csv","firstDate":"2026-04-02","format":"csv","heading":["Date","Payee","Amount","Currency"],"id":"0199f0c5-0000-7000-8000-000000000025","lastDate":"2026-04-03","mapping":{"amountMode":"signed","columns":[{"field":"date","index":0},{"field":"payee","index":1},{"field":"amount","index":2},{"field":"currency","index":3}],"dateLayout":"YYYY-MM-DD","decimalMark":".","delimiter":",","encoding":"utf-8","format":"csv","header":true,"invert":false,"negative":[],"skipRows":0},"progress":{"done":2,"status":"done","total":2},"sha256":"41bdb0e52ec20d6f8b20d777172e71a6d7584423d08a82800e855a310135eb99","size":86,"status":"done","updatedAt":"2026-11-20T10:15:00.000Z","warnings":[]}
 	Import Import `json:"import"`
 
 	// Message The result of the operation, in English for users.
@@ -4661,7 +5061,7 @@ type CategoryKind string
 
 // CategorySuggestion CategorySuggestion is what a transaction probably should have.
 //
-// Example: {"alternatives":[],"categoryId":"0199f0c5-0000-7000-8000-000000000004","confidence":1,"payee":"Corner Bakery","reason":"rule","ruleId":"0199f0c5-0000-7000-8000-000000000026","tags":["Bread"]}
+// Example: {"alternatives":[],"categoryId":"0199f0c5-0000-7000-8000-000000000004","confidence":1,"payee":"Corner Bakery","reason":"rule","ruleId":"0199f0c5-0000-7000-8000-000000000028","tags":["Bread"]}
 type CategorySuggestion struct {
 	// Alternatives Ids of at most 2 other categories.
 	Alternatives []string `json:"alternatives"`
@@ -4734,7 +5134,7 @@ type ChangePasswordResultCode string
 
 // Changes Changes are whole objects, as their own operations return them. An object that changes while a client reads pages appears again.
 //
-// Example: {"categories":[{"createdAt":"2026-11-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000006","name":"Work","updatedAt":"2026-11-20T10:15:00.000Z"}],"recurrences":[],"rules":[],"tags":[],"transactions":[{"amount":-20,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"USD","date":"2026-03-15T00:00:00.000Z","description":"Souvenir","id":"0199f0c5-0000-7000-8000-000000000007","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}],"transfers":[],"wallets":[{"archived":false,"balance":1724.5,"balances":[{"amount":1724.5,"currency":"EUR"},{"amount":-20,"currency":"USD"}],"color":"#2F6F4F","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","icon":"💶","id":"0199f0c5-0000-7000-8000-000000000003","initialBalance":245,"name":"Pocket money","openingDate":"2026-02-01","position":1,"updatedAt":"2026-11-20T10:15:00.000Z"}]}
+// Example: {"categories":[{"createdAt":"2026-11-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000006","name":"Work","updatedAt":"2026-11-20T10:15:00.000Z"}],"recurrences":[],"rules":[],"tags":[],"transactions":[{"amount":-20,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","cleared":false,"createdAt":"2026-11-20T10:15:00.000Z","currency":"USD","date":"2026-03-15T00:00:00.000Z","description":"Souvenir","id":"0199f0c5-0000-7000-8000-000000000007","reconciled":false,"type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}],"transfers":[],"wallets":[{"archived":false,"balance":1724.5,"balances":[{"amount":1724.5,"currency":"EUR"},{"amount":-20,"currency":"USD"}],"color":"#2F6F4F","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","icon":"💶","id":"0199f0c5-0000-7000-8000-000000000003","initialBalance":245,"kind":"other","name":"Pocket money","openingDate":"2026-02-01","position":1,"updatedAt":"2026-11-20T10:15:00.000Z"}]}
 type Changes struct {
 	Categories []Category `json:"categories"`
 
@@ -4770,6 +5170,20 @@ type ChangesPagination struct {
 	NextCursor string `json:"nextCursor"`
 }
 
+// ClearedBalance ClearedBalance compares the balance of a wallet in one currency with the bank, in the major unit.
+//
+// Example: {"balance":245,"currency":"EUR","uncleared":{"amount":1449.5,"count":5}}
+type ClearedBalance struct {
+	// Balance The opening balance and the sum of the cleared transactions: the balance that the statement of the bank should have.
+	Balance json.Number `json:"balance"`
+
+	// Currency ISO 4217 code.
+	Currency string `json:"currency"`
+
+	// Uncleared The transactions that are not cleared.
+	Uncleared *Uncleared `json:"uncleared,omitempty"`
+}
+
 // CommitImportRequest defines model for CommitImportRequest.
 type CommitImportRequest = map[string]interface{}
 
@@ -4780,7 +5194,7 @@ type CommitImportResult struct {
 
 	// Import Import is an imported file.
 	//
-	// Example: {"accounts":[{"count":2,"create":false,"key":"","name":""}],"assumptions":[],"categories":[],"counts":{"booked":2,"duplicate":0,"invalid":0,"matched":0,"pending":0,"ready":0,"skipped":0,"total":2,"undone":0},"createdAt":"2026-11-20T10:15:00.000Z","defaults":{"expenseCategoryId":"0199f0c5-0000-7000-8000-000000000004","incomeCategoryId":"0199f0c5-0000-7000-8000-000000000004","walletId":"0199f0c5-0000-7000-8000-000000000003"},"fileName":"april.csv","firstDate":"2026-04-02","format":"csv","heading":["Date","Payee","Amount","Currency"],"id":"0199f0c5-0000-7000-8000-000000000023","lastDate":"2026-04-03","mapping":{"amountMode":"signed","columns":[{"field":"date","index":0},{"field":"payee","index":1},{"field":"amount","index":2},{"field":"currency","index":3}],"dateLayout":"YYYY-MM-DD","decimalMark":".","delimiter":",","encoding":"utf-8","format":"csv","header":true,"invert":false,"negative":[],"skipRows":0},"progress":{"done":2,"status":"done","total":2},"sha256":"41bdb0e52ec20d6f8b20d777172e71a6d7584423d08a82800e855a310135eb99","size":86,"status":"done","updatedAt":"2026-11-20T10:15:00.000Z","warnings":[]}
+	// Example: {"accounts":[{"count":2,"create":false,"key":"","name":""}],"assumptions":[],"categories":[],"counts":{"booked":2,"duplicate":0,"invalid":0,"matched":0,"pending":0,"ready":0,"skipped":0,"total":2,"undone":0},"createdAt":"2026-11-20T10:15:00.000Z","defaults":{"expenseCategoryId":"0199f0c5-0000-7000-8000-000000000004","incomeCategoryId":"0199f0c5-0000-7000-8000-000000000004","walletId":"0199f0c5-0000-7000-8000-000000000003"},"fileName":"april.csv","firstDate":"2026-04-02","format":"csv","heading":["Date","Payee","Amount","Currency"],"id":"0199f0c5-0000-7000-8000-000000000025","lastDate":"2026-04-03","mapping":{"amountMode":"signed","columns":[{"field":"date","index":0},{"field":"payee","index":1},{"field":"amount","index":2},{"field":"currency","index":3}],"dateLayout":"YYYY-MM-DD","decimalMark":".","delimiter":",","encoding":"utf-8","format":"csv","header":true,"invert":false,"negative":[],"skipRows":0},"progress":{"done":2,"status":"done","total":2},"sha256":"41bdb0e52ec20d6f8b20d777172e71a6d7584423d08a82800e855a310135eb99","size":86,"status":"done","updatedAt":"2026-11-20T10:15:00.000Z","warnings":[]}
 	Import Import `json:"import"`
 
 	// Message The result of the operation, in English for users.
@@ -4858,6 +5272,36 @@ type CorrectedLine struct {
 	Description string `json:"description"`
 }
 
+// CreateAdjustmentRequest defines model for CreateAdjustmentRequest.
+type CreateAdjustmentRequest struct {
+	// Balance The balance, in the major unit; may be negative.
+	Balance json.Number `json:"balance"`
+
+	// Currency ISO 4217 code of the balance, in upper or lower case. Default: the currency of the wallet.
+	Currency *string `json:"currency,omitempty"`
+
+	// Date Day at whose end the wallet has the balance, YYYY-MM-DD, of the years 1900 to 2200.
+	Date openapi_types.Date `json:"date"`
+
+	// Description Description of the adjustment; up to 1000 characters.
+	Description *string `json:"description,omitempty"`
+}
+
+// CreateAdjustmentResult defines model for CreateAdjustmentResult.
+type CreateAdjustmentResult struct {
+	// Code The result of the operation, for programs.
+	Code CreateAdjustmentResultCode `json:"code"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
+
+	// Transaction The adjustment. Absent if the wallet had the balance already.
+	Transaction *Transaction `json:"transaction,omitempty"`
+}
+
+// CreateAdjustmentResultCode The result of the operation, for programs.
+type CreateAdjustmentResultCode string
+
 // CreateAttachmentRequest defines model for CreateAttachmentRequest.
 type CreateAttachmentRequest struct {
 	// File The file, at most 10 MiB. It must be the last part of the form.
@@ -4918,7 +5362,7 @@ type CreateBudgetRequestPeriod string
 type CreateBudgetResult struct {
 	// Budget Budget is a limit on spending. Each window of its period has the full limit.
 	//
-	// Example: {"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000028","limit":400,"members":[],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[],"percentage":0,"remaining":400,"spent":0,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
+	// Example: {"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000030","limit":400,"members":[],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[],"percentage":0,"remaining":400,"spent":0,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
 	Budget Budget `json:"budget"`
 
 	// Code The result of the operation, for programs.
@@ -4997,7 +5441,7 @@ type CreateImportResult struct {
 
 	// Import Import is an imported file.
 	//
-	// Example: {"accounts":[{"count":2,"create":false,"key":"","name":""}],"assumptions":[],"categories":[],"counts":{"booked":2,"duplicate":0,"invalid":0,"matched":0,"pending":0,"ready":0,"skipped":0,"total":2,"undone":0},"createdAt":"2026-11-20T10:15:00.000Z","defaults":{"expenseCategoryId":"0199f0c5-0000-7000-8000-000000000004","incomeCategoryId":"0199f0c5-0000-7000-8000-000000000004","walletId":"0199f0c5-0000-7000-8000-000000000003"},"fileName":"april.csv","firstDate":"2026-04-02","format":"csv","heading":["Date","Payee","Amount","Currency"],"id":"0199f0c5-0000-7000-8000-000000000023","lastDate":"2026-04-03","mapping":{"amountMode":"signed","columns":[{"field":"date","index":0},{"field":"payee","index":1},{"field":"amount","index":2},{"field":"currency","index":3}],"dateLayout":"YYYY-MM-DD","decimalMark":".","delimiter":",","encoding":"utf-8","format":"csv","header":true,"invert":false,"negative":[],"skipRows":0},"progress":{"done":2,"status":"done","total":2},"sha256":"41bdb0e52ec20d6f8b20d777172e71a6d7584423d08a82800e855a310135eb99","size":86,"status":"done","updatedAt":"2026-11-20T10:15:00.000Z","warnings":[]}
+	// Example: {"accounts":[{"count":2,"create":false,"key":"","name":""}],"assumptions":[],"categories":[],"counts":{"booked":2,"duplicate":0,"invalid":0,"matched":0,"pending":0,"ready":0,"skipped":0,"total":2,"undone":0},"createdAt":"2026-11-20T10:15:00.000Z","defaults":{"expenseCategoryId":"0199f0c5-0000-7000-8000-000000000004","incomeCategoryId":"0199f0c5-0000-7000-8000-000000000004","walletId":"0199f0c5-0000-7000-8000-000000000003"},"fileName":"april.csv","firstDate":"2026-04-02","format":"csv","heading":["Date","Payee","Amount","Currency"],"id":"0199f0c5-0000-7000-8000-000000000025","lastDate":"2026-04-03","mapping":{"amountMode":"signed","columns":[{"field":"date","index":0},{"field":"payee","index":1},{"field":"amount","index":2},{"field":"currency","index":3}],"dateLayout":"YYYY-MM-DD","decimalMark":".","delimiter":",","encoding":"utf-8","format":"csv","header":true,"invert":false,"negative":[],"skipRows":0},"progress":{"done":2,"status":"done","total":2},"sha256":"41bdb0e52ec20d6f8b20d777172e71a6d7584423d08a82800e855a310135eb99","size":86,"status":"done","updatedAt":"2026-11-20T10:15:00.000Z","warnings":[]}
 	Import Import `json:"import"`
 
 	// Message The result of the operation, in English for users.
@@ -5035,7 +5479,7 @@ type CreatePersonalTokenResult struct {
 
 	// PersonalToken PersonalToken describes a personal access token. The token itself is not stored.
 	//
-	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","expiresAt":"2026-12-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000042","lastAddress":"203.0.113.7","lastUsedAt":"2026-11-20T10:15:00.000Z","name":"Backup","scopes":["read"]}
+	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","expiresAt":"2026-12-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000044","lastAddress":"203.0.113.7","lastUsedAt":"2026-11-20T10:15:00.000Z","name":"Backup","scopes":["read"]}
 	PersonalToken PersonalToken `json:"personalToken"`
 
 	// Token The token, for the header Authorization: Bearer. It begins with cof_. It cannot be read again.
@@ -5085,7 +5529,7 @@ type CreateRuleResult struct {
 
 	// Rule Rule changes the transactions that meet its conditions.
 	//
-	// Example: {"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000004"},{"kind":"addTag","value":"Bread"}],"application":{"changed":3,"kept":0,"restored":0},"appliedCount":3,"conditions":[{"field":"payee","op":"contains","values":["bakery"]}],"createdAt":"2026-11-20T10:15:00.000Z","enabled":true,"id":"0199f0c5-0000-7000-8000-000000000026","lastAppliedAt":"2026-11-20T10:15:00.000Z","match":"all","name":"Bakeries","on":["import","receipt"],"position":1,"progress":{"done":0,"status":"undoing","total":3},"stop":true,"updatedAt":"2026-11-20T10:15:00.000Z"}
+	// Example: {"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000004"},{"kind":"addTag","value":"Bread"}],"application":{"changed":3,"kept":0,"restored":0},"appliedCount":3,"conditions":[{"field":"payee","op":"contains","values":["bakery"]}],"createdAt":"2026-11-20T10:15:00.000Z","enabled":true,"id":"0199f0c5-0000-7000-8000-000000000028","lastAppliedAt":"2026-11-20T10:15:00.000Z","match":"all","name":"Bakeries","on":["import","receipt"],"position":1,"progress":{"done":0,"status":"undoing","total":3},"stop":true,"updatedAt":"2026-11-20T10:15:00.000Z"}
 	Rule Rule `json:"rule"`
 }
 
@@ -5142,9 +5586,9 @@ type CreateTransactionResult struct {
 	// Message The result of the operation, in English for users.
 	Message string `json:"message"`
 
-	// Transaction Transaction is an income or an expense in a wallet.
+	// Transaction Transaction is an income, an expense, a leg of a transfer or an adjustment in a wallet.
 	//
-	// Example: {"amount":-12.5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-14T00:00:00.000Z","description":"Lunch with Grace","id":"0199f0c5-0000-7000-8000-000000000005","payee":"Canteen","tags":["work"],"type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
+	// Example: {"amount":-12.5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","cleared":false,"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-14T00:00:00.000Z","description":"Lunch with Grace","id":"0199f0c5-0000-7000-8000-000000000005","payee":"Canteen","reconciled":false,"tags":["work"],"type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
 	Transaction Transaction `json:"transaction"`
 }
 
@@ -5327,6 +5771,9 @@ type CreateWalletRequest struct {
 	// Icon One emoji of at most 16 bytes of UTF-8. Default none.
 	Icon *string `json:"icon,omitempty"`
 
+	// Kind What the wallet is, as in Wallet. Default other.
+	Kind *CreateWalletRequestKind `json:"kind,omitempty"`
+
 	// Name 1 to 100 characters.
 	Name string `json:"name"`
 
@@ -5336,6 +5783,9 @@ type CreateWalletRequest struct {
 	// Position Place of the wallet in the list of wallets, 0 to 1000000. Wallets may have the same position. Default none.
 	Position *int32 `json:"position,omitempty"`
 }
+
+// CreateWalletRequestKind What the wallet is, as in Wallet. Default other.
+type CreateWalletRequestKind string
 
 // CreateWalletResult defines model for CreateWalletResult.
 type CreateWalletResult struct {
@@ -5347,7 +5797,7 @@ type CreateWalletResult struct {
 
 	// Wallet Wallet holds money in one or more currencies.
 	//
-	// Example: {"archived":false,"balance":1724.5,"balances":[{"amount":1724.5,"currency":"EUR"},{"amount":-20,"currency":"USD"}],"color":"#2F6F4F","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","icon":"💶","id":"0199f0c5-0000-7000-8000-000000000003","initialBalance":245,"name":"Pocket money","openingDate":"2026-02-01","position":1,"updatedAt":"2026-11-20T10:15:00.000Z"}
+	// Example: {"archived":false,"balance":1724.5,"balances":[{"amount":1724.5,"currency":"EUR"},{"amount":-20,"currency":"USD"}],"color":"#2F6F4F","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","icon":"💶","id":"0199f0c5-0000-7000-8000-000000000003","initialBalance":245,"kind":"other","name":"Pocket money","openingDate":"2026-02-01","position":1,"updatedAt":"2026-11-20T10:15:00.000Z"}
 	Wallet Wallet `json:"wallet"`
 }
 
@@ -5382,7 +5832,7 @@ type CreateWebhookResult struct {
 
 	// Webhook Webhook is an address to which a user's events are sent.
 	//
-	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000038","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}
+	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000040","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}
 	Webhook Webhook `json:"webhook"`
 }
 
@@ -5539,6 +5989,21 @@ type DeleteReceiptResult struct {
 
 // DeleteReceiptResultCode The result of the operation, for programs.
 type DeleteReceiptResultCode string
+
+// DeleteReconciliationResult defines model for DeleteReconciliationResult.
+type DeleteReconciliationResult struct {
+	// Code The result of the operation, for programs.
+	Code DeleteReconciliationResultCode `json:"code"`
+
+	// Id Id of the deleted reconciliation.
+	Id openapi_types.UUID `json:"id"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
+}
+
+// DeleteReconciliationResultCode The result of the operation, for programs.
+type DeleteReconciliationResultCode string
 
 // DeleteRuleResult defines model for DeleteRuleResult.
 type DeleteRuleResult struct {
@@ -5765,16 +6230,16 @@ type ExchangePersonalTokenResultTokenType string
 //
 // Example: {"count":1,"currency":"EUR","expense":12.5,"income":0}
 type FilterTotals struct {
-	// Count Number of transactions, including the legs of transfers.
+	// Count Number of transactions, including the legs of transfers and adjustments.
 	Count int32 `json:"count"`
 
 	// Currency ISO 4217 code.
 	Currency string `json:"currency"`
 
-	// Expense Sum of the expenses, positive, without transfers. Negative only with categoryId, if refunds exceed the rest.
+	// Expense Sum of the expenses, positive, without transfers and adjustments. Negative only with categoryId, if refunds exceed the rest.
 	Expense json.Number `json:"expense"`
 
-	// Income Sum of the incomes, without transfers. Negative only with categoryId, if negative parts exceed the rest.
+	// Income Sum of the incomes, without transfers and adjustments. Negative only with categoryId, if negative parts exceed the rest.
 	Income json.Number `json:"income"`
 }
 
@@ -5844,11 +6309,28 @@ type ForgotPasswordResult struct {
 // ForgotPasswordResultCode The result of the operation, for programs.
 type ForgotPasswordResultCode string
 
+// GetBalancesResult defines model for GetBalancesResult.
+type GetBalancesResult struct {
+	// Balances Balances contains the balances of wallets at the ends of intervals. A balance contains all transactions until the last day of the interval, and the opening balance from its day on.
+	//
+	// Example: {"interval":"month","intervals":[{"end":"2026-03-31","start":"2026-03-01"}],"totals":[{"assets":[1715.5],"currency":"EUR","debts":[0],"net":[1715.5]}],"wallets":[{"archived":false,"balances":[1715.5],"currency":"EUR","kind":"other","name":"Pocket money","walletId":"0199f0c5-0000-7000-8000-000000000003"}]}
+	Balances Balances `json:"balances"`
+
+	// Code The result of the operation, for programs.
+	Code GetBalancesResultCode `json:"code"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
+}
+
+// GetBalancesResultCode The result of the operation, for programs.
+type GetBalancesResultCode string
+
 // GetBudgetResult defines model for GetBudgetResult.
 type GetBudgetResult struct {
 	// Budget Budget is a limit on spending. Each window of its period has the full limit.
 	//
-	// Example: {"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000028","limit":400,"members":[],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[],"percentage":0,"remaining":400,"spent":0,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
+	// Example: {"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000030","limit":400,"members":[],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[],"percentage":0,"remaining":400,"spent":0,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
 	Budget Budget `json:"budget"`
 
 	// Code The result of the operation, for programs.
@@ -5919,7 +6401,7 @@ type GetImportResult struct {
 
 	// Import Import is an imported file.
 	//
-	// Example: {"accounts":[{"count":2,"create":false,"key":"","name":""}],"assumptions":[],"categories":[],"counts":{"booked":2,"duplicate":0,"invalid":0,"matched":0,"pending":0,"ready":0,"skipped":0,"total":2,"undone":0},"createdAt":"2026-11-20T10:15:00.000Z","defaults":{"expenseCategoryId":"0199f0c5-0000-7000-8000-000000000004","incomeCategoryId":"0199f0c5-0000-7000-8000-000000000004","walletId":"0199f0c5-0000-7000-8000-000000000003"},"fileName":"april.csv","firstDate":"2026-04-02","format":"csv","heading":["Date","Payee","Amount","Currency"],"id":"0199f0c5-0000-7000-8000-000000000023","lastDate":"2026-04-03","mapping":{"amountMode":"signed","columns":[{"field":"date","index":0},{"field":"payee","index":1},{"field":"amount","index":2},{"field":"currency","index":3}],"dateLayout":"YYYY-MM-DD","decimalMark":".","delimiter":",","encoding":"utf-8","format":"csv","header":true,"invert":false,"negative":[],"skipRows":0},"progress":{"done":2,"status":"done","total":2},"sha256":"41bdb0e52ec20d6f8b20d777172e71a6d7584423d08a82800e855a310135eb99","size":86,"status":"done","updatedAt":"2026-11-20T10:15:00.000Z","warnings":[]}
+	// Example: {"accounts":[{"count":2,"create":false,"key":"","name":""}],"assumptions":[],"categories":[],"counts":{"booked":2,"duplicate":0,"invalid":0,"matched":0,"pending":0,"ready":0,"skipped":0,"total":2,"undone":0},"createdAt":"2026-11-20T10:15:00.000Z","defaults":{"expenseCategoryId":"0199f0c5-0000-7000-8000-000000000004","incomeCategoryId":"0199f0c5-0000-7000-8000-000000000004","walletId":"0199f0c5-0000-7000-8000-000000000003"},"fileName":"april.csv","firstDate":"2026-04-02","format":"csv","heading":["Date","Payee","Amount","Currency"],"id":"0199f0c5-0000-7000-8000-000000000025","lastDate":"2026-04-03","mapping":{"amountMode":"signed","columns":[{"field":"date","index":0},{"field":"payee","index":1},{"field":"amount","index":2},{"field":"currency","index":3}],"dateLayout":"YYYY-MM-DD","decimalMark":".","delimiter":",","encoding":"utf-8","format":"csv","header":true,"invert":false,"negative":[],"skipRows":0},"progress":{"done":2,"status":"done","total":2},"sha256":"41bdb0e52ec20d6f8b20d777172e71a6d7584423d08a82800e855a310135eb99","size":86,"status":"done","updatedAt":"2026-11-20T10:15:00.000Z","warnings":[]}
 	Import Import `json:"import"`
 
 	// Message The result of the operation, in English for users.
@@ -5965,7 +6447,7 @@ type GetMemberResult struct {
 
 	// Member Member is a user invited to a budget, or an e-mail that was invited by mail and has not answered yet.
 	//
-	// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000028","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000029","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000029","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}
+	// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000030","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000031","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000031","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}
 	Member Member `json:"member"`
 
 	// Message The result of the operation, in English for users.
@@ -6002,7 +6484,7 @@ type GetRuleResult struct {
 
 	// Rule Rule changes the transactions that meet its conditions.
 	//
-	// Example: {"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000004"},{"kind":"addTag","value":"Bread"}],"application":{"changed":3,"kept":0,"restored":0},"appliedCount":3,"conditions":[{"field":"payee","op":"contains","values":["bakery"]}],"createdAt":"2026-11-20T10:15:00.000Z","enabled":true,"id":"0199f0c5-0000-7000-8000-000000000026","lastAppliedAt":"2026-11-20T10:15:00.000Z","match":"all","name":"Bakeries","on":["import","receipt"],"position":1,"progress":{"done":0,"status":"undoing","total":3},"stop":true,"updatedAt":"2026-11-20T10:15:00.000Z"}
+	// Example: {"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000004"},{"kind":"addTag","value":"Bread"}],"application":{"changed":3,"kept":0,"restored":0},"appliedCount":3,"conditions":[{"field":"payee","op":"contains","values":["bakery"]}],"createdAt":"2026-11-20T10:15:00.000Z","enabled":true,"id":"0199f0c5-0000-7000-8000-000000000028","lastAppliedAt":"2026-11-20T10:15:00.000Z","match":"all","name":"Bakeries","on":["import","receipt"],"position":1,"progress":{"done":0,"status":"undoing","total":3},"stop":true,"updatedAt":"2026-11-20T10:15:00.000Z"}
 	Rule Rule `json:"rule"`
 }
 
@@ -6053,7 +6535,7 @@ type GetSummaryResult struct {
 
 	// Summary Summary contains a user's totals in a window. Income and expense are positive; net is income - expense. All rows use one definition: a part counts with the type of its transaction (see Split), and a split transaction counts once. So the rows by category, by wallet and by day each add up to totals.
 	//
-	// Example: {"byCategory":[{"categoryId":"0199f0c5-0000-7000-8000-000000000004","currency":"EUR","expense":17.5,"income":0,"name":"Food","percentage":85.37},{"categoryId":"0199f0c5-0000-7000-8000-000000000011","currency":"EUR","expense":3,"income":0,"name":"Breakfast","percentage":14.63},{"categoryId":"0199f0c5-0000-7000-8000-000000000006","currency":"EUR","expense":0,"income":1500,"name":"Work","percentage":0}],"byTag":[{"currency":"EUR","expense":12.5,"income":0,"name":"work","transactionCount":1}],"byWallet":[{"balance":1724.5,"currency":"EUR","expense":20.5,"income":1500,"name":"Pocket money","net":1479.5,"transferredIn":0,"transferredOut":0,"walletId":"0199f0c5-0000-7000-8000-000000000003"}],"daily":[{"currency":"EUR","date":"2026-03-01","expense":0,"income":1500},{"currency":"EUR","date":"2026-03-14","expense":12.5,"income":0},{"currency":"EUR","date":"2026-03-18","expense":8,"income":0}],"from":"2026-03-01","largestExpenses":[{"amount":-12.5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-14T00:00:00.000Z","description":"Lunch with Grace","id":"0199f0c5-0000-7000-8000-000000000005","payee":"Canteen","tags":["work"],"type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Rye bread","id":"0199f0c5-0000-7000-8000-000000000013","payee":"Corner Bakery","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-3,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000011","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Milk","id":"0199f0c5-0000-7000-8000-000000000014","payee":"Corner Bakery","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}],"previous":[{"balance":245,"currency":"EUR","expense":0,"income":0,"net":0,"transactionCount":0}],"recentTransactions":[{"amount":-3,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000011","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Milk","id":"0199f0c5-0000-7000-8000-000000000014","payee":"Corner Bakery","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Rye bread","id":"0199f0c5-0000-7000-8000-000000000013","payee":"Corner Bakery","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-12.5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-14T00:00:00.000Z","description":"Lunch with Grace","id":"0199f0c5-0000-7000-8000-000000000005","payee":"Canteen","tags":["work"],"type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":1500,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000006","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-01T00:00:00.000Z","description":"Salary","id":"0199f0c5-0000-7000-8000-000000000008","type":"income","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}],"to":"2026-03-31","totals":[{"balance":1724.5,"currency":"EUR","expense":20.5,"income":1500,"net":1479.5,"transactionCount":4}],"trend":[{"currency":"EUR","expense":0,"income":0,"month":"2025-04","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-05","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-06","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-07","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-08","net":0}]}
+	// Example: {"byCategory":[{"categoryId":"0199f0c5-0000-7000-8000-000000000004","currency":"EUR","expense":17.5,"income":0,"name":"Food","percentage":85.37},{"categoryId":"0199f0c5-0000-7000-8000-000000000011","currency":"EUR","expense":3,"income":0,"name":"Breakfast","percentage":14.63},{"categoryId":"0199f0c5-0000-7000-8000-000000000006","currency":"EUR","expense":0,"income":1500,"name":"Work","percentage":0}],"byTag":[{"currency":"EUR","expense":12.5,"income":0,"name":"work","transactionCount":1}],"byWallet":[{"adjusted":0,"balance":1724.5,"currency":"EUR","expense":20.5,"income":1500,"name":"Pocket money","net":1479.5,"transferredIn":0,"transferredOut":0,"walletId":"0199f0c5-0000-7000-8000-000000000003"}],"daily":[{"currency":"EUR","date":"2026-03-01","expense":0,"income":1500},{"currency":"EUR","date":"2026-03-14","expense":12.5,"income":0},{"currency":"EUR","date":"2026-03-18","expense":8,"income":0}],"from":"2026-03-01","largestExpenses":[{"amount":-12.5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","cleared":false,"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-14T00:00:00.000Z","description":"Lunch with Grace","id":"0199f0c5-0000-7000-8000-000000000005","payee":"Canteen","reconciled":false,"tags":["work"],"type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","cleared":false,"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Rye bread","id":"0199f0c5-0000-7000-8000-000000000013","payee":"Corner Bakery","reconciled":false,"type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-3,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000011","cleared":false,"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Milk","id":"0199f0c5-0000-7000-8000-000000000014","payee":"Corner Bakery","reconciled":false,"type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}],"previous":[{"balance":245,"currency":"EUR","expense":0,"income":0,"net":0,"transactionCount":0}],"recentTransactions":[{"amount":-3,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000011","cleared":false,"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Milk","id":"0199f0c5-0000-7000-8000-000000000014","payee":"Corner Bakery","reconciled":false,"type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","cleared":false,"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Rye bread","id":"0199f0c5-0000-7000-8000-000000000013","payee":"Corner Bakery","reconciled":false,"type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-12.5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","cleared":false,"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-14T00:00:00.000Z","description":"Lunch with Grace","id":"0199f0c5-0000-7000-8000-000000000005","payee":"Canteen","reconciled":false,"tags":["work"],"type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":1500,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000006","cleared":false,"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-01T00:00:00.000Z","description":"Salary","id":"0199f0c5-0000-7000-8000-000000000008","reconciled":false,"type":"income","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}],"to":"2026-03-31","totals":[{"balance":1724.5,"currency":"EUR","expense":20.5,"income":1500,"net":1479.5,"transactionCount":4}],"trend":[{"currency":"EUR","expense":0,"income":0,"month":"2025-04","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-05","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-06","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-07","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-08","net":0}]}
 	Summary Summary `json:"summary"`
 }
 
@@ -6085,9 +6567,9 @@ type GetTransactionResult struct {
 	// Message The result of the operation, in English for users.
 	Message string `json:"message"`
 
-	// Transaction Transaction is an income or an expense in a wallet.
+	// Transaction Transaction is an income, an expense, a leg of a transfer or an adjustment in a wallet.
 	//
-	// Example: {"amount":-12.5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-14T00:00:00.000Z","description":"Lunch with Grace","id":"0199f0c5-0000-7000-8000-000000000005","payee":"Canteen","tags":["work"],"type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
+	// Example: {"amount":-12.5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","cleared":false,"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-14T00:00:00.000Z","description":"Lunch with Grace","id":"0199f0c5-0000-7000-8000-000000000005","payee":"Canteen","reconciled":false,"tags":["work"],"type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
 	Transaction Transaction `json:"transaction"`
 }
 
@@ -6113,6 +6595,9 @@ type GetTransferResultCode string
 
 // GetWalletResult defines model for GetWalletResult.
 type GetWalletResult struct {
+	// Cleared Only with include=cleared: a row for each currency in which the wallet has transactions, and for its own currency.
+	Cleared *[]ClearedBalance `json:"cleared,omitempty"`
+
 	// Code The result of the operation, for programs.
 	Code GetWalletResultCode `json:"code"`
 
@@ -6121,7 +6606,7 @@ type GetWalletResult struct {
 
 	// Wallet Wallet holds money in one or more currencies.
 	//
-	// Example: {"archived":false,"balance":1724.5,"balances":[{"amount":1724.5,"currency":"EUR"},{"amount":-20,"currency":"USD"}],"color":"#2F6F4F","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","icon":"💶","id":"0199f0c5-0000-7000-8000-000000000003","initialBalance":245,"name":"Pocket money","openingDate":"2026-02-01","position":1,"updatedAt":"2026-11-20T10:15:00.000Z"}
+	// Example: {"archived":false,"balance":1724.5,"balances":[{"amount":1724.5,"currency":"EUR"},{"amount":-20,"currency":"USD"}],"color":"#2F6F4F","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","icon":"💶","id":"0199f0c5-0000-7000-8000-000000000003","initialBalance":245,"kind":"other","name":"Pocket money","openingDate":"2026-02-01","position":1,"updatedAt":"2026-11-20T10:15:00.000Z"}
 	Wallet Wallet `json:"wallet"`
 }
 
@@ -6138,7 +6623,7 @@ type GetWebhookResult struct {
 
 	// Webhook Webhook is an address to which a user's events are sent.
 	//
-	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000038","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}
+	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000040","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}
 	Webhook Webhook `json:"webhook"`
 }
 
@@ -6147,7 +6632,7 @@ type GetWebhookResultCode string
 
 // Import Import is an imported file.
 //
-// Example: {"accounts":[{"count":2,"create":false,"key":"","name":""}],"assumptions":[],"categories":[],"counts":{"booked":2,"duplicate":0,"invalid":0,"matched":0,"pending":0,"ready":0,"skipped":0,"total":2,"undone":0},"createdAt":"2026-11-20T10:15:00.000Z","defaults":{"expenseCategoryId":"0199f0c5-0000-7000-8000-000000000004","incomeCategoryId":"0199f0c5-0000-7000-8000-000000000004","walletId":"0199f0c5-0000-7000-8000-000000000003"},"fileName":"april.csv","firstDate":"2026-04-02","format":"csv","heading":["Date","Payee","Amount","Currency"],"id":"0199f0c5-0000-7000-8000-000000000023","lastDate":"2026-04-03","mapping":{"amountMode":"signed","columns":[{"field":"date","index":0},{"field":"payee","index":1},{"field":"amount","index":2},{"field":"currency","index":3}],"dateLayout":"YYYY-MM-DD","decimalMark":".","delimiter":",","encoding":"utf-8","format":"csv","header":true,"invert":false,"negative":[],"skipRows":0},"progress":{"done":2,"status":"done","total":2},"sha256":"41bdb0e52ec20d6f8b20d777172e71a6d7584423d08a82800e855a310135eb99","size":86,"status":"done","updatedAt":"2026-11-20T10:15:00.000Z","warnings":[]}
+// Example: {"accounts":[{"count":2,"create":false,"key":"","name":""}],"assumptions":[],"categories":[],"counts":{"booked":2,"duplicate":0,"invalid":0,"matched":0,"pending":0,"ready":0,"skipped":0,"total":2,"undone":0},"createdAt":"2026-11-20T10:15:00.000Z","defaults":{"expenseCategoryId":"0199f0c5-0000-7000-8000-000000000004","incomeCategoryId":"0199f0c5-0000-7000-8000-000000000004","walletId":"0199f0c5-0000-7000-8000-000000000003"},"fileName":"april.csv","firstDate":"2026-04-02","format":"csv","heading":["Date","Payee","Amount","Currency"],"id":"0199f0c5-0000-7000-8000-000000000025","lastDate":"2026-04-03","mapping":{"amountMode":"signed","columns":[{"field":"date","index":0},{"field":"payee","index":1},{"field":"amount","index":2},{"field":"currency","index":3}],"dateLayout":"YYYY-MM-DD","decimalMark":".","delimiter":",","encoding":"utf-8","format":"csv","header":true,"invert":false,"negative":[],"skipRows":0},"progress":{"done":2,"status":"done","total":2},"sha256":"41bdb0e52ec20d6f8b20d777172e71a6d7584423d08a82800e855a310135eb99","size":86,"status":"done","updatedAt":"2026-11-20T10:15:00.000Z","warnings":[]}
 type Import struct {
 	// Accounts The accounts named in the file, at least one.
 	Accounts []ImportAccount `json:"accounts"`
@@ -6244,6 +6729,9 @@ type ImportAccount struct {
 	// Key Identifies the account in this import.
 	Key string `json:"key"`
 
+	// Kind Kind of a created wallet. Only in Coffer's own export.
+	Kind *ImportAccountKind `json:"kind,omitempty"`
+
 	// Last4 The last four characters of the account number.
 	Last4 *string `json:"last4,omitempty"`
 
@@ -6262,6 +6750,9 @@ type ImportAccount struct {
 	// WalletId Id of the wallet for the rows of the account.
 	WalletId *openapi_types.UUID `json:"walletId,omitempty"`
 }
+
+// ImportAccountKind Kind of a created wallet. Only in Coffer's own export.
+type ImportAccountKind string
 
 // ImportAssumption ImportAssumption says why an import has a warning. A file whose mapping was saved by an earlier commit has none for its mapping.
 //
@@ -6294,7 +6785,7 @@ type ImportAssumptionReason string
 
 // ImportCategory ImportCategory is a category that a file names.
 //
-// Example: {"categoryId":"0199f0c5-0000-7000-8000-000000000046","count":1,"create":false,"name":"Food"}
+// Example: {"categoryId":"0199f0c5-0000-7000-8000-000000000048","count":1,"create":false,"name":"Food"}
 type ImportCategory struct {
 	// CategoryId Id of the category for these rows.
 	CategoryId *openapi_types.UUID `json:"categoryId,omitempty"`
@@ -6465,7 +6956,7 @@ type ImportMappingFormat string
 
 // ImportProfile ImportProfile is a saved mapping of CSV or XLSX files.
 //
-// Example: {"heading":["Date","Payee","Amount","Currency"],"id":"0199f0c5-0000-7000-8000-000000000025","mapping":{"amountMode":"signed","columns":[{"field":"date","index":0},{"field":"payee","index":1},{"field":"amount","index":2},{"field":"currency","index":3}],"dateLayout":"YYYY-MM-DD","decimalMark":".","delimiter":",","encoding":"utf-8","format":"csv","header":true,"invert":false,"negative":[],"skipRows":0},"updatedAt":"2026-11-20T10:15:00.000Z"}
+// Example: {"heading":["Date","Payee","Amount","Currency"],"id":"0199f0c5-0000-7000-8000-000000000027","mapping":{"amountMode":"signed","columns":[{"field":"date","index":0},{"field":"payee","index":1},{"field":"amount","index":2},{"field":"currency","index":3}],"dateLayout":"YYYY-MM-DD","decimalMark":".","delimiter":",","encoding":"utf-8","format":"csv","header":true,"invert":false,"negative":[],"skipRows":0},"updatedAt":"2026-11-20T10:15:00.000Z"}
 type ImportProfile struct {
 	// Heading Cells of the heading.
 	Heading []string `json:"heading"`
@@ -6486,6 +6977,9 @@ type ImportProfile struct {
 type ImportRow struct {
 	// Account Key of the account in the import.
 	Account string `json:"account"`
+
+	// Adjustment The row becomes an adjustment, which has no category. Only in Coffer's own export.
+	Adjustment *bool `json:"adjustment,omitempty"`
 
 	// Amount In the major unit; negative for an expense. Absent if it cannot be read.
 	Amount *json.Number `json:"amount,omitempty"`
@@ -6547,7 +7041,7 @@ type ImportRow struct {
 	// Splits The parts of the amount by category.
 	Splits *[]ImportSplit `json:"splits,omitempty"`
 
-	// Status ready: the commit creates a transaction. duplicate: the same transaction exists, and the commit skips the row. matched: the commit adds the external id to an existing transaction, and the payee and the notes if it has none. If the transaction is of a pending row of an earlier import, the commit also gives it the amount and the day of the row. pending: the bank has not booked the payment, and the commit skips the row unless its action is book. invalid: the row cannot be read. skipped: not committed on request or because no money has moved, or kept by an undo.
+	// Status ready: the commit creates a transaction. duplicate: the same transaction exists, and the commit skips the row. matched: the commit adds the external id to an existing transaction, and the payee and the notes if it has none, and clears it. If the transaction is of a pending row of an earlier import, the commit also gives it the amount and the day of the row. pending: the bank has not booked the payment, and the commit skips the row unless its action is book. invalid: the row cannot be read. skipped: not committed on request or because no money has moved, or kept by an undo.
 	Status ImportRowStatus `json:"status"`
 
 	// Tags Tags in the file.
@@ -6560,7 +7054,7 @@ type ImportRow struct {
 	TransferWalletId *openapi_types.UUID `json:"transferWalletId,omitempty"`
 }
 
-// ImportRowStatus ready: the commit creates a transaction. duplicate: the same transaction exists, and the commit skips the row. matched: the commit adds the external id to an existing transaction, and the payee and the notes if it has none. If the transaction is of a pending row of an earlier import, the commit also gives it the amount and the day of the row. pending: the bank has not booked the payment, and the commit skips the row unless its action is book. invalid: the row cannot be read. skipped: not committed on request or because no money has moved, or kept by an undo.
+// ImportRowStatus ready: the commit creates a transaction. duplicate: the same transaction exists, and the commit skips the row. matched: the commit adds the external id to an existing transaction, and the payee and the notes if it has none, and clears it. If the transaction is of a pending row of an earlier import, the commit also gives it the amount and the day of the row. pending: the bank has not booked the payment, and the commit skips the row unless its action is book. invalid: the row cannot be read. skipped: not committed on request or because no money has moved, or kept by an undo.
 type ImportRowStatus string
 
 // ImportRowChange ImportRowChange changes a row of an import.
@@ -6602,7 +7096,7 @@ type ImportSplit struct {
 
 // Invitation Invitation is a pending membership, as the invited user sees it.
 //
-// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000028","budgetName":"Food","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000029","ownerEmail":"ada@example.com","ownerId":"0199f0c5-0000-7000-8000-000000000001","ownerName":"Ada","role":"editor","sharePercent":50}
+// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000030","budgetName":"Food","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000031","ownerEmail":"ada@example.com","ownerId":"0199f0c5-0000-7000-8000-000000000001","ownerName":"Ada","role":"editor","sharePercent":50}
 type Invitation struct {
 	// BudgetId Id of the budget.
 	BudgetId openapi_types.UUID `json:"budgetId"`
@@ -6786,7 +7280,7 @@ type ListCategoriesResultCode string
 type ListChangesResult struct {
 	// Changes Changes are whole objects, as their own operations return them. An object that changes while a client reads pages appears again.
 	//
-	// Example: {"categories":[{"createdAt":"2026-11-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000006","name":"Work","updatedAt":"2026-11-20T10:15:00.000Z"}],"recurrences":[],"rules":[],"tags":[],"transactions":[{"amount":-20,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"USD","date":"2026-03-15T00:00:00.000Z","description":"Souvenir","id":"0199f0c5-0000-7000-8000-000000000007","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}],"transfers":[],"wallets":[{"archived":false,"balance":1724.5,"balances":[{"amount":1724.5,"currency":"EUR"},{"amount":-20,"currency":"USD"}],"color":"#2F6F4F","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","icon":"💶","id":"0199f0c5-0000-7000-8000-000000000003","initialBalance":245,"name":"Pocket money","openingDate":"2026-02-01","position":1,"updatedAt":"2026-11-20T10:15:00.000Z"}]}
+	// Example: {"categories":[{"createdAt":"2026-11-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000006","name":"Work","updatedAt":"2026-11-20T10:15:00.000Z"}],"recurrences":[],"rules":[],"tags":[],"transactions":[{"amount":-20,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","cleared":false,"createdAt":"2026-11-20T10:15:00.000Z","currency":"USD","date":"2026-03-15T00:00:00.000Z","description":"Souvenir","id":"0199f0c5-0000-7000-8000-000000000007","reconciled":false,"type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}],"transfers":[],"wallets":[{"archived":false,"balance":1724.5,"balances":[{"amount":1724.5,"currency":"EUR"},{"amount":-20,"currency":"USD"}],"color":"#2F6F4F","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","icon":"💶","id":"0199f0c5-0000-7000-8000-000000000003","initialBalance":245,"kind":"other","name":"Pocket money","openingDate":"2026-02-01","position":1,"updatedAt":"2026-11-20T10:15:00.000Z"}]}
 	Changes Changes `json:"changes"`
 
 	// Code The result of the operation, for programs.
@@ -7006,6 +7500,26 @@ type ListReceiptsResult struct {
 // ListReceiptsResultCode The result of the operation, for programs.
 type ListReceiptsResultCode string
 
+// ListReconciliationsResult defines model for ListReconciliationsResult.
+type ListReconciliationsResult struct {
+	// Code The result of the operation, for programs.
+	Code ListReconciliationsResultCode `json:"code"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
+
+	// Pagination Pagination describes the page of a list.
+	//
+	// Example: {"hasMore":true,"limit":2,"nextCursor":"AAECAwQFBgcICQoLDA0ODw"}
+	Pagination Pagination `json:"pagination"`
+
+	// Reconciliations Reconciliations of the page.
+	Reconciliations []Reconciliation `json:"reconciliations"`
+}
+
+// ListReconciliationsResultCode The result of the operation, for programs.
+type ListReconciliationsResultCode string
+
 // ListRulesResult defines model for ListRulesResult.
 type ListRulesResult struct {
 	// Code The result of the operation, for programs.
@@ -7170,7 +7684,7 @@ type ListWebhooksResultCode string
 
 // ListedBudget ListedBudget is a budget in a list, with the names and field numbers of Budget. If the user's invitation is pending, it has only the contents of the invitation: id, name, ownerId, role and membershipStatus. All other fields are absent then.
 //
-// Example: {"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000028","limit":350,"members":[{"budgetId":"0199f0c5-0000-7000-8000-000000000028","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000029","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000029","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[{"currency":"USD","spent":20}],"percentage":7.57,"remaining":323.5,"spent":26.5,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
+// Example: {"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000030","limit":350,"members":[{"budgetId":"0199f0c5-0000-7000-8000-000000000030","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000031","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000031","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[{"currency":"USD","spent":20}],"percentage":7.57,"remaining":323.5,"spent":26.5,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
 type ListedBudget struct {
 	// AlertThresholds Percentages of the limit, ascending. Owner and members are notified once in a window when the spending reaches one.
 	AlertThresholds *[]int32 `json:"alertThresholds,omitempty"`
@@ -7332,7 +7846,7 @@ type MatchTransferResultCode string
 
 // Member Member is a user invited to a budget, or an e-mail that was invited by mail and has not answered yet.
 //
-// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000028","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000029","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000029","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}
+// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000030","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000031","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000031","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}
 type Member struct {
 	// BudgetId Id of the budget.
 	BudgetId openapi_types.UUID `json:"budgetId"`
@@ -7399,7 +7913,7 @@ type MonthTotals struct {
 
 // Notification Notification is a stored event that the user should not miss.
 //
-// Example: {"createdAt":"2026-11-20T10:15:00.000Z","data":{"budgetId":"0199f0c5-0000-7000-8000-000000000028","budgetName":"Food","memberId":"0199f0c5-0000-7000-8000-000000000029","ownerId":"0199f0c5-0000-7000-8000-000000000001","role":"editor","sharePercent":50},"id":"0199f0c5-0000-7000-8000-000000000030","read":true,"readAt":"2026-11-20T10:15:00.000Z","type":"budget.v1.invitation.sent"}
+// Example: {"createdAt":"2026-11-20T10:15:00.000Z","data":{"budgetId":"0199f0c5-0000-7000-8000-000000000030","budgetName":"Food","memberId":"0199f0c5-0000-7000-8000-000000000031","ownerId":"0199f0c5-0000-7000-8000-000000000001","role":"editor","sharePercent":50},"id":"0199f0c5-0000-7000-8000-000000000032","read":true,"readAt":"2026-11-20T10:15:00.000Z","type":"budget.v1.invitation.sent"}
 type Notification struct {
 	// CreatedAt Time of the event; RFC 3339, UTC.
 	CreatedAt time.Time `json:"createdAt"`
@@ -7512,7 +8026,7 @@ type Payee struct {
 
 // PersonalToken PersonalToken describes a personal access token. The token itself is not stored.
 //
-// Example: {"createdAt":"2026-11-20T10:15:00.000Z","expiresAt":"2026-12-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000042","lastAddress":"203.0.113.7","lastUsedAt":"2026-11-20T10:15:00.000Z","name":"Backup","scopes":["read"]}
+// Example: {"createdAt":"2026-11-20T10:15:00.000Z","expiresAt":"2026-12-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000044","lastAddress":"203.0.113.7","lastUsedAt":"2026-11-20T10:15:00.000Z","name":"Backup","scopes":["read"]}
 type PersonalToken struct {
 	// CreatedAt Time of the creation, RFC 3339 in UTC.
 	CreatedAt time.Time `json:"createdAt"`
@@ -7783,6 +8297,64 @@ type RecognizedFields struct {
 	Total *json.Number `json:"total,omitempty"`
 }
 
+// ReconcileWalletRequest defines model for ReconcileWalletRequest.
+type ReconcileWalletRequest struct {
+	// Balance Balance of the statement, in the major unit; may be negative.
+	Balance json.Number `json:"balance"`
+
+	// Currency ISO 4217 code of the balance, in upper or lower case. Default: the currency of the wallet.
+	Currency *string `json:"currency,omitempty"`
+
+	// Date Last day of the statement, YYYY-MM-DD, of the years 1900 to 2200.
+	Date openapi_types.Date `json:"date"`
+}
+
+// ReconcileWalletResult defines model for ReconcileWalletResult.
+type ReconcileWalletResult struct {
+	// Code The result of the operation, for programs.
+	Code ReconcileWalletResultCode `json:"code"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
+
+	// Reconciliation Reconciliation is a statement of a bank with which the cleared transactions of a wallet agreed.
+	//
+	// Example: {"balance":245,"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-31","differs":false,"id":"0199f0c5-0000-7000-8000-000000000024","locked":0,"walletId":"0199f0c5-0000-7000-8000-000000000003"}
+	Reconciliation Reconciliation `json:"reconciliation"`
+}
+
+// ReconcileWalletResultCode The result of the operation, for programs.
+type ReconcileWalletResultCode string
+
+// Reconciliation Reconciliation is a statement of a bank with which the cleared transactions of a wallet agreed.
+//
+// Example: {"balance":245,"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-31","differs":false,"id":"0199f0c5-0000-7000-8000-000000000024","locked":0,"walletId":"0199f0c5-0000-7000-8000-000000000003"}
+type Reconciliation struct {
+	// Balance Balance of the statement, in the major unit.
+	Balance json.Number `json:"balance"`
+
+	// CreatedAt Time of the reconciliation; RFC 3339, UTC.
+	CreatedAt time.Time `json:"createdAt"`
+
+	// Currency ISO 4217 code.
+	Currency string `json:"currency"`
+
+	// Date Last day of the statement, YYYY-MM-DD.
+	Date openapi_types.Date `json:"date"`
+
+	// Differs True if a locked transaction was changed or deleted since, with unlock=true.
+	Differs bool `json:"differs"`
+
+	// Id UUID, version 7.
+	Id openapi_types.UUID `json:"id"`
+
+	// Locked Number of transactions that the reconciliation locked.
+	Locked int32 `json:"locked"`
+
+	// WalletId Id of the wallet.
+	WalletId openapi_types.UUID `json:"walletId"`
+}
+
 // Recurrence Recurrence is reserved for transactions that repeat. Clients keep a recurrence by its id.
 type Recurrence struct {
 	// Id UUID, version 7.
@@ -7799,7 +8371,7 @@ type RedeliverWebhookEventResult struct {
 
 	// Delivery WebhookDelivery is the delivery of one event to one webhook.
 	//
-	// Example: {"attempts":0,"createdAt":"2026-11-20T10:15:00.000Z","eventId":"0199f0c5-0000-7000-8000-000000000039","id":"0199f0c5-0000-7000-8000-000000000040","nextAttemptAt":"2026-11-20T10:15:30.000Z","status":"pending","type":"budget.v1.webhook.tested","webhookId":"0199f0c5-0000-7000-8000-000000000038"}
+	// Example: {"attempts":0,"createdAt":"2026-11-20T10:15:00.000Z","eventId":"0199f0c5-0000-7000-8000-000000000041","id":"0199f0c5-0000-7000-8000-000000000042","nextAttemptAt":"2026-11-20T10:15:30.000Z","status":"pending","type":"budget.v1.webhook.tested","webhookId":"0199f0c5-0000-7000-8000-000000000040"}
 	Delivery WebhookDelivery `json:"delivery"`
 
 	// Message The result of the operation, in English for users.
@@ -7948,7 +8520,7 @@ type ReportOther struct {
 
 // ReportPeriod ReportPeriod contains the days of an interval.
 //
-// Example: {"end":"2026-02-28","start":"2026-02-01"}
+// Example: {"end":"2026-03-31","start":"2026-03-01"}
 type ReportPeriod struct {
 	// End Last day, YYYY-MM-DD.
 	End openapi_types.Date `json:"end"`
@@ -8004,7 +8576,7 @@ type ResendInvitationResult struct {
 
 	// Member Member is a user invited to a budget, or an e-mail that was invited by mail and has not answered yet.
 	//
-	// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000028","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000029","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000029","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}
+	// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000030","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000031","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000031","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}
 	Member Member `json:"member"`
 
 	// Message The result of the operation, in English for users.
@@ -8066,7 +8638,7 @@ type RespondToInvitationResult struct {
 
 	// Member Member is a user invited to a budget, or an e-mail that was invited by mail and has not answered yet.
 	//
-	// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000028","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000029","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000029","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}
+	// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000030","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000031","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000031","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}
 	Member Member `json:"member"`
 
 	// Message The result of the operation, in English for users.
@@ -8132,7 +8704,7 @@ type RotateWebhookSecretResultCode string
 
 // Rule Rule changes the transactions that meet its conditions.
 //
-// Example: {"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000004"},{"kind":"addTag","value":"Bread"}],"application":{"changed":3,"kept":0,"restored":0},"appliedCount":3,"conditions":[{"field":"payee","op":"contains","values":["bakery"]}],"createdAt":"2026-11-20T10:15:00.000Z","enabled":true,"id":"0199f0c5-0000-7000-8000-000000000026","lastAppliedAt":"2026-11-20T10:15:00.000Z","match":"all","name":"Bakeries","on":["import","receipt"],"position":1,"progress":{"done":0,"status":"undoing","total":3},"stop":true,"updatedAt":"2026-11-20T10:15:00.000Z"}
+// Example: {"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000004"},{"kind":"addTag","value":"Bread"}],"application":{"changed":3,"kept":0,"restored":0},"appliedCount":3,"conditions":[{"field":"payee","op":"contains","values":["bakery"]}],"createdAt":"2026-11-20T10:15:00.000Z","enabled":true,"id":"0199f0c5-0000-7000-8000-000000000028","lastAppliedAt":"2026-11-20T10:15:00.000Z","match":"all","name":"Bakeries","on":["import","receipt"],"position":1,"progress":{"done":0,"status":"undoing","total":3},"stop":true,"updatedAt":"2026-11-20T10:15:00.000Z"}
 type Rule struct {
 	// Actions 1 to 5, each kind once.
 	Actions []RuleAction `json:"actions"`
@@ -8251,7 +8823,7 @@ type RuleExample struct {
 
 // RuleSuggestion RuleSuggestion is a rule that does not exist yet. CreateRule accepts its name, conditions and actions.
 //
-// Example: {"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000046"}],"conditions":[{"field":"payee","op":"startsWith","values":["Bakery"]}],"count":3,"name":"Bakery"}
+// Example: {"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000048"}],"conditions":[{"field":"payee","op":"startsWith","values":["Bakery"]}],"count":3,"name":"Bakery"}
 type RuleSuggestion struct {
 	// Actions One action, which sets a category.
 	Actions []RuleAction `json:"actions"`
@@ -8283,7 +8855,7 @@ type SendVerificationResultCode string
 
 // Session Session is a sign-in of a user on a device.
 //
-// Example: {"createdAt":"2026-11-20T10:15:00.000Z","current":false,"expiresAt":"2026-12-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000043","ipAddress":"203.0.113.7","lastUsedAt":"2026-11-20T10:15:00.000Z","userAgent":"Go-http-client/1.1"}
+// Example: {"createdAt":"2026-11-20T10:15:00.000Z","current":false,"expiresAt":"2026-12-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000045","ipAddress":"203.0.113.7","lastUsedAt":"2026-11-20T10:15:00.000Z","userAgent":"Go-http-client/1.1"}
 type Session struct {
 	// CreatedAt Time of the sign-in, RFC 3339 in UTC.
 	CreatedAt time.Time `json:"createdAt"`
@@ -8358,7 +8930,7 @@ type ShareBudgetResult struct {
 
 	// Member Member is a user invited to a budget, or an e-mail that was invited by mail and has not answered yet.
 	//
-	// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000028","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000029","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000029","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}
+	// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000030","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000031","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000031","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}
 	Member Member `json:"member"`
 
 	// Message The result of the operation, in English for users.
@@ -8370,7 +8942,7 @@ type ShareBudgetResultCode string
 
 // Split Split is a part of a transaction with a separate category. It counts with the type of its transaction: a part of an expense is part of the expense of its category, and a negative part, such as a refund, lowers that expense. It is never income. A negative part of an income lowers the income of its category in the same way. All totals of Coffer use this definition, and count a split transaction once.
 //
-// Example: {"amount":8,"categoryId":"0199f0c5-0000-7000-8000-000000000046","description":"Bread"}
+// Example: {"amount":8,"categoryId":"0199f0c5-0000-7000-8000-000000000048","description":"Bread"}
 type Split struct {
 	// Amount In the major unit of the transaction's currency: positive, and negative for a refund. Not 0.
 	Amount json.Number `json:"amount"`
@@ -8461,7 +9033,7 @@ type SuggestionItemType string
 
 // Summary Summary contains a user's totals in a window. Income and expense are positive; net is income - expense. All rows use one definition: a part counts with the type of its transaction (see Split), and a split transaction counts once. So the rows by category, by wallet and by day each add up to totals.
 //
-// Example: {"byCategory":[{"categoryId":"0199f0c5-0000-7000-8000-000000000004","currency":"EUR","expense":17.5,"income":0,"name":"Food","percentage":85.37},{"categoryId":"0199f0c5-0000-7000-8000-000000000011","currency":"EUR","expense":3,"income":0,"name":"Breakfast","percentage":14.63},{"categoryId":"0199f0c5-0000-7000-8000-000000000006","currency":"EUR","expense":0,"income":1500,"name":"Work","percentage":0}],"byTag":[{"currency":"EUR","expense":12.5,"income":0,"name":"work","transactionCount":1}],"byWallet":[{"balance":1724.5,"currency":"EUR","expense":20.5,"income":1500,"name":"Pocket money","net":1479.5,"transferredIn":0,"transferredOut":0,"walletId":"0199f0c5-0000-7000-8000-000000000003"}],"daily":[{"currency":"EUR","date":"2026-03-01","expense":0,"income":1500},{"currency":"EUR","date":"2026-03-14","expense":12.5,"income":0},{"currency":"EUR","date":"2026-03-18","expense":8,"income":0}],"from":"2026-03-01","largestExpenses":[{"amount":-12.5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-14T00:00:00.000Z","description":"Lunch with Grace","id":"0199f0c5-0000-7000-8000-000000000005","payee":"Canteen","tags":["work"],"type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Rye bread","id":"0199f0c5-0000-7000-8000-000000000013","payee":"Corner Bakery","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-3,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000011","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Milk","id":"0199f0c5-0000-7000-8000-000000000014","payee":"Corner Bakery","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}],"previous":[{"balance":245,"currency":"EUR","expense":0,"income":0,"net":0,"transactionCount":0}],"recentTransactions":[{"amount":-3,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000011","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Milk","id":"0199f0c5-0000-7000-8000-000000000014","payee":"Corner Bakery","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Rye bread","id":"0199f0c5-0000-7000-8000-000000000013","payee":"Corner Bakery","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-12.5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-14T00:00:00.000Z","description":"Lunch with Grace","id":"0199f0c5-0000-7000-8000-000000000005","payee":"Canteen","tags":["work"],"type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":1500,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000006","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-01T00:00:00.000Z","description":"Salary","id":"0199f0c5-0000-7000-8000-000000000008","type":"income","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}],"to":"2026-03-31","totals":[{"balance":1724.5,"currency":"EUR","expense":20.5,"income":1500,"net":1479.5,"transactionCount":4}],"trend":[{"currency":"EUR","expense":0,"income":0,"month":"2025-04","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-05","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-06","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-07","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-08","net":0}]}
+// Example: {"byCategory":[{"categoryId":"0199f0c5-0000-7000-8000-000000000004","currency":"EUR","expense":17.5,"income":0,"name":"Food","percentage":85.37},{"categoryId":"0199f0c5-0000-7000-8000-000000000011","currency":"EUR","expense":3,"income":0,"name":"Breakfast","percentage":14.63},{"categoryId":"0199f0c5-0000-7000-8000-000000000006","currency":"EUR","expense":0,"income":1500,"name":"Work","percentage":0}],"byTag":[{"currency":"EUR","expense":12.5,"income":0,"name":"work","transactionCount":1}],"byWallet":[{"adjusted":0,"balance":1724.5,"currency":"EUR","expense":20.5,"income":1500,"name":"Pocket money","net":1479.5,"transferredIn":0,"transferredOut":0,"walletId":"0199f0c5-0000-7000-8000-000000000003"}],"daily":[{"currency":"EUR","date":"2026-03-01","expense":0,"income":1500},{"currency":"EUR","date":"2026-03-14","expense":12.5,"income":0},{"currency":"EUR","date":"2026-03-18","expense":8,"income":0}],"from":"2026-03-01","largestExpenses":[{"amount":-12.5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","cleared":false,"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-14T00:00:00.000Z","description":"Lunch with Grace","id":"0199f0c5-0000-7000-8000-000000000005","payee":"Canteen","reconciled":false,"tags":["work"],"type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","cleared":false,"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Rye bread","id":"0199f0c5-0000-7000-8000-000000000013","payee":"Corner Bakery","reconciled":false,"type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-3,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000011","cleared":false,"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Milk","id":"0199f0c5-0000-7000-8000-000000000014","payee":"Corner Bakery","reconciled":false,"type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}],"previous":[{"balance":245,"currency":"EUR","expense":0,"income":0,"net":0,"transactionCount":0}],"recentTransactions":[{"amount":-3,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000011","cleared":false,"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Milk","id":"0199f0c5-0000-7000-8000-000000000014","payee":"Corner Bakery","reconciled":false,"type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","cleared":false,"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Rye bread","id":"0199f0c5-0000-7000-8000-000000000013","payee":"Corner Bakery","reconciled":false,"type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-12.5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","cleared":false,"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-14T00:00:00.000Z","description":"Lunch with Grace","id":"0199f0c5-0000-7000-8000-000000000005","payee":"Canteen","reconciled":false,"tags":["work"],"type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":1500,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000006","cleared":false,"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-01T00:00:00.000Z","description":"Salary","id":"0199f0c5-0000-7000-8000-000000000008","reconciled":false,"type":"income","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}],"to":"2026-03-31","totals":[{"balance":1724.5,"currency":"EUR","expense":20.5,"income":1500,"net":1479.5,"transactionCount":4}],"trend":[{"currency":"EUR","expense":0,"income":0,"month":"2025-04","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-05","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-06","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-07","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-08","net":0}]}
 type Summary struct {
 	// ByCategory One row per category and currency, at most 2000. If there are more, each currency gets an equal share of the rows, for its categories with the largest expenses.
 	ByCategory []CategoryTotals `json:"byCategory"`
@@ -8541,7 +9113,7 @@ type TestWebhookResult struct {
 
 	// Delivery WebhookDelivery is the delivery of one event to one webhook.
 	//
-	// Example: {"attempts":0,"createdAt":"2026-11-20T10:15:00.000Z","eventId":"0199f0c5-0000-7000-8000-000000000039","id":"0199f0c5-0000-7000-8000-000000000040","nextAttemptAt":"2026-11-20T10:15:30.000Z","status":"pending","type":"budget.v1.webhook.tested","webhookId":"0199f0c5-0000-7000-8000-000000000038"}
+	// Example: {"attempts":0,"createdAt":"2026-11-20T10:15:00.000Z","eventId":"0199f0c5-0000-7000-8000-000000000041","id":"0199f0c5-0000-7000-8000-000000000042","nextAttemptAt":"2026-11-20T10:15:30.000Z","status":"pending","type":"budget.v1.webhook.tested","webhookId":"0199f0c5-0000-7000-8000-000000000040"}
 	Delivery WebhookDelivery `json:"delivery"`
 
 	// Message The result of the operation, in English for users.
@@ -8553,7 +9125,7 @@ type TestWebhookResultCode string
 
 // Tombstone Tombstone is a deleted object.
 //
-// Example: {"deletedAt":"2026-11-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000050","kind":"category"}
+// Example: {"deletedAt":"2026-11-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000052","kind":"category"}
 type Tombstone struct {
 	// DeletedAt Time of the deletion; RFC 3339, UTC.
 	DeletedAt time.Time `json:"deletedAt"`
@@ -8588,9 +9160,9 @@ type Totals struct {
 	TransactionCount int32 `json:"transactionCount"`
 }
 
-// Transaction Transaction is an income or an expense in a wallet.
+// Transaction Transaction is an income, an expense, a leg of a transfer or an adjustment in a wallet.
 //
-// Example: {"amount":-12.5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-14T00:00:00.000Z","description":"Lunch with Grace","id":"0199f0c5-0000-7000-8000-000000000005","payee":"Canteen","tags":["work"],"type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
+// Example: {"amount":-12.5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","cleared":false,"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-14T00:00:00.000Z","description":"Lunch with Grace","id":"0199f0c5-0000-7000-8000-000000000005","payee":"Canteen","reconciled":false,"tags":["work"],"type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
 type Transaction struct {
 	// Amount In the major unit of the currency; negative for an expense.
 	Amount json.Number `json:"amount"`
@@ -8598,8 +9170,11 @@ type Transaction struct {
 	// AttachmentCount Number of attachments, 0 to 10.
 	AttachmentCount int32 `json:"attachmentCount"`
 
-	// CategoryId Id of the category. Absent for a leg of a transfer and for a transaction with splits.
+	// CategoryId Id of the category. Absent for a leg of a transfer, for an adjustment and for a transaction with splits.
 	CategoryId *openapi_types.UUID `json:"categoryId,omitempty"`
+
+	// Cleared Whether the bank has booked the transaction. Imports set it; new transactions of other origins are not cleared.
+	Cleared bool `json:"cleared"`
 
 	// CreatedAt Time of the creation; RFC 3339, UTC.
 	CreatedAt time.Time `json:"createdAt"`
@@ -8631,6 +9206,9 @@ type Transaction struct {
 	// ReceiptId Id of the receipt from which the transaction was created. Absent for other transactions.
 	ReceiptId *openapi_types.UUID `json:"receiptId,omitempty"`
 
+	// Reconciled A reconciliation of the wallet locks the transaction: its amount, date, wallet, currency and `cleared` can be changed, and the transaction can be deleted, only with unlock=true.
+	Reconciled bool `json:"reconciled"`
+
 	// Splits The parts of the amount by category. They add up to the amount.
 	Splits *[]Split `json:"splits,omitempty"`
 
@@ -8640,7 +9218,7 @@ type Transaction struct {
 	// TransferId Id of the transfer of which the transaction is a leg. Absent for other transactions.
 	TransferId *openapi_types.UUID `json:"transferId,omitempty"`
 
-	// Type expense, income or transfer. A leg of a transfer between wallets has the type transfer.
+	// Type expense, income, transfer or adjustment. A leg of a transfer between wallets has the type transfer. An adjustment sets the balance of its wallet: it is part of balances, and of no income, spending, budget or alert.
 	Type TransactionType `json:"type"`
 
 	// UpdatedAt Time of the last change; RFC 3339, UTC.
@@ -8650,7 +9228,7 @@ type Transaction struct {
 	WalletId openapi_types.UUID `json:"walletId"`
 }
 
-// TransactionType expense, income or transfer. A leg of a transfer between wallets has the type transfer.
+// TransactionType expense, income, transfer or adjustment. A leg of a transfer between wallets has the type transfer. An adjustment sets the balance of its wallet: it is part of balances, and of no income, spending, budget or alert.
 type TransactionType string
 
 // TransactionChange TransactionChange is a change of one of several transactions. A field that is absent does not change.
@@ -8665,6 +9243,9 @@ type TransactionChange struct {
 
 	// CategoryId Id of one of the user's categories. It ends a split.
 	CategoryId *openapi_types.UUID `json:"categoryId,omitempty"`
+
+	// Cleared Whether the bank has booked the transaction. Of a leg of a transfer, it changes this leg only.
+	Cleared *bool `json:"cleared,omitempty"`
 
 	// Currency ISO 4217 code, in upper or lower case. Amounts are not converted.
 	Currency *string `json:"currency,omitempty"`
@@ -8706,9 +9287,9 @@ type TransactionChange struct {
 // TransactionChangeType expense or income.
 type TransactionChangeType string
 
-// TransactionPreview Transaction is an income or an expense in a wallet.
+// TransactionPreview Transaction is an income, an expense, a leg of a transfer or an adjustment in a wallet.
 //
-// Example: {"amount":-5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Rye bread","payee":"Corner Bakery","type":"expense","walletId":"0199f0c5-0000-7000-8000-000000000003"}
+// Example: {"amount":-5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","cleared":false,"currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Rye bread","payee":"Corner Bakery","reconciled":false,"type":"expense","walletId":"0199f0c5-0000-7000-8000-000000000003"}
 type TransactionPreview struct {
 	// Amount In the major unit of the currency; negative for an expense.
 	Amount json.Number `json:"amount"`
@@ -8716,8 +9297,11 @@ type TransactionPreview struct {
 	// AttachmentCount Number of attachments, 0 to 10.
 	AttachmentCount int32 `json:"attachmentCount"`
 
-	// CategoryId Id of the category. Absent for a leg of a transfer and for a transaction with splits.
+	// CategoryId Id of the category. Absent for a leg of a transfer, for an adjustment and for a transaction with splits.
 	CategoryId *openapi_types.UUID `json:"categoryId,omitempty"`
+
+	// Cleared Whether the bank has booked the transaction. Imports set it; new transactions of other origins are not cleared.
+	Cleared bool `json:"cleared"`
 
 	// Currency ISO 4217 code.
 	Currency string `json:"currency"`
@@ -8740,6 +9324,9 @@ type TransactionPreview struct {
 	// Payee The other party: the recipient of an expense, or the payer of an income. Up to 200 characters.
 	Payee *string `json:"payee,omitempty"`
 
+	// Reconciled A reconciliation of the wallet locks the transaction: its amount, date, wallet, currency and `cleared` can be changed, and the transaction can be deleted, only with unlock=true.
+	Reconciled bool `json:"reconciled"`
+
 	// Splits The parts of the amount by category. They add up to the amount.
 	Splits *[]Split `json:"splits,omitempty"`
 
@@ -8749,14 +9336,14 @@ type TransactionPreview struct {
 	// TransferId Id of the transfer of which the transaction is a leg. Absent for other transactions.
 	TransferId *openapi_types.UUID `json:"transferId,omitempty"`
 
-	// Type expense, income or transfer. A leg of a transfer between wallets has the type transfer.
+	// Type expense, income, transfer or adjustment. A leg of a transfer between wallets has the type transfer. An adjustment sets the balance of its wallet: it is part of balances, and of no income, spending, budget or alert.
 	Type TransactionPreviewType `json:"type"`
 
 	// WalletId Id of the wallet.
 	WalletId openapi_types.UUID `json:"walletId"`
 }
 
-// TransactionPreviewType expense, income or transfer. A leg of a transfer between wallets has the type transfer.
+// TransactionPreviewType expense, income, transfer or adjustment. A leg of a transfer between wallets has the type transfer. An adjustment sets the balance of its wallet: it is part of balances, and of no income, spending, budget or alert.
 type TransactionPreviewType string
 
 // Transfer Transfer is an amount that moved from one of the user's wallets to another one. Where the transactions of a matched transfer differ, it shows the description, date, notes and tags of the one that took the amount out.
@@ -8814,13 +9401,24 @@ type Transfer struct {
 
 // TransferSuggestion TransferSuggestion is a pair of transactions that look like one transfer.
 //
-// Example: {"inTransaction":{"amount":30,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000019","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-05-09T00:00:00.000Z","description":"","id":"0199f0c5-0000-7000-8000-000000000020","type":"income","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000015"},"outTransaction":{"amount":-30,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000019","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-05-08T00:00:00.000Z","description":"","id":"0199f0c5-0000-7000-8000-000000000021","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}}
+// Example: {"inTransaction":{"amount":30,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000019","cleared":false,"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-05-09T00:00:00.000Z","description":"","id":"0199f0c5-0000-7000-8000-000000000020","reconciled":false,"type":"income","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000015"},"outTransaction":{"amount":-30,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000019","cleared":false,"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-05-08T00:00:00.000Z","description":"","id":"0199f0c5-0000-7000-8000-000000000021","reconciled":false,"type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}}
 type TransferSuggestion struct {
 	// InTransaction The income.
 	InTransaction *Transaction `json:"inTransaction,omitempty"`
 
 	// OutTransaction The expense.
 	OutTransaction *Transaction `json:"outTransaction,omitempty"`
+}
+
+// Uncleared Uncleared contains the transactions that the bank has not booked.
+//
+// Example: {"amount":1449.5,"count":5}
+type Uncleared struct {
+	// Amount Their sum, in the major unit.
+	Amount json.Number `json:"amount"`
+
+	// Count Number of transactions.
+	Count int32 `json:"count"`
 }
 
 // UndoImportRequest defines model for UndoImportRequest.
@@ -8836,7 +9434,7 @@ type UndoImportResult struct {
 
 	// Import Import is an imported file.
 	//
-	// Example: {"accounts":[{"count":2,"create":false,"key":"","name":""}],"assumptions":[],"categories":[],"counts":{"booked":2,"duplicate":0,"invalid":0,"matched":0,"pending":0,"ready":0,"skipped":0,"total":2,"undone":0},"createdAt":"2026-11-20T10:15:00.000Z","defaults":{"expenseCategoryId":"0199f0c5-0000-7000-8000-000000000004","incomeCategoryId":"0199f0c5-0000-7000-8000-000000000004","walletId":"0199f0c5-0000-7000-8000-000000000003"},"fileName":"april.csv","firstDate":"2026-04-02","format":"csv","heading":["Date","Payee","Amount","Currency"],"id":"0199f0c5-0000-7000-8000-000000000023","lastDate":"2026-04-03","mapping":{"amountMode":"signed","columns":[{"field":"date","index":0},{"field":"payee","index":1},{"field":"amount","index":2},{"field":"currency","index":3}],"dateLayout":"YYYY-MM-DD","decimalMark":".","delimiter":",","encoding":"utf-8","format":"csv","header":true,"invert":false,"negative":[],"skipRows":0},"progress":{"done":2,"status":"done","total":2},"sha256":"41bdb0e52ec20d6f8b20d777172e71a6d7584423d08a82800e855a310135eb99","size":86,"status":"done","updatedAt":"2026-11-20T10:15:00.000Z","warnings":[]}
+	// Example: {"accounts":[{"count":2,"create":false,"key":"","name":""}],"assumptions":[],"categories":[],"counts":{"booked":2,"duplicate":0,"invalid":0,"matched":0,"pending":0,"ready":0,"skipped":0,"total":2,"undone":0},"createdAt":"2026-11-20T10:15:00.000Z","defaults":{"expenseCategoryId":"0199f0c5-0000-7000-8000-000000000004","incomeCategoryId":"0199f0c5-0000-7000-8000-000000000004","walletId":"0199f0c5-0000-7000-8000-000000000003"},"fileName":"april.csv","firstDate":"2026-04-02","format":"csv","heading":["Date","Payee","Amount","Currency"],"id":"0199f0c5-0000-7000-8000-000000000025","lastDate":"2026-04-03","mapping":{"amountMode":"signed","columns":[{"field":"date","index":0},{"field":"payee","index":1},{"field":"amount","index":2},{"field":"currency","index":3}],"dateLayout":"YYYY-MM-DD","decimalMark":".","delimiter":",","encoding":"utf-8","format":"csv","header":true,"invert":false,"negative":[],"skipRows":0},"progress":{"done":2,"status":"done","total":2},"sha256":"41bdb0e52ec20d6f8b20d777172e71a6d7584423d08a82800e855a310135eb99","size":86,"status":"done","updatedAt":"2026-11-20T10:15:00.000Z","warnings":[]}
 	Import Import `json:"import"`
 
 	// Message The result of the operation, in English for users.
@@ -8859,7 +9457,7 @@ type UndoRuleResult struct {
 
 	// Rule Rule changes the transactions that meet its conditions.
 	//
-	// Example: {"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000004"},{"kind":"addTag","value":"Bread"}],"application":{"changed":3,"kept":0,"restored":0},"appliedCount":3,"conditions":[{"field":"payee","op":"contains","values":["bakery"]}],"createdAt":"2026-11-20T10:15:00.000Z","enabled":true,"id":"0199f0c5-0000-7000-8000-000000000026","lastAppliedAt":"2026-11-20T10:15:00.000Z","match":"all","name":"Bakeries","on":["import","receipt"],"position":1,"progress":{"done":0,"status":"undoing","total":3},"stop":true,"updatedAt":"2026-11-20T10:15:00.000Z"}
+	// Example: {"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000004"},{"kind":"addTag","value":"Bread"}],"application":{"changed":3,"kept":0,"restored":0},"appliedCount":3,"conditions":[{"field":"payee","op":"contains","values":["bakery"]}],"createdAt":"2026-11-20T10:15:00.000Z","enabled":true,"id":"0199f0c5-0000-7000-8000-000000000028","lastAppliedAt":"2026-11-20T10:15:00.000Z","match":"all","name":"Bakeries","on":["import","receipt"],"position":1,"progress":{"done":0,"status":"undoing","total":3},"stop":true,"updatedAt":"2026-11-20T10:15:00.000Z"}
 	Rule Rule `json:"rule"`
 }
 
@@ -8927,7 +9525,7 @@ type UpdateBudgetRequestPeriod string
 type UpdateBudgetResult struct {
 	// Budget Budget is a limit on spending. Each window of its period has the full limit.
 	//
-	// Example: {"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000028","limit":400,"members":[],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[],"percentage":0,"remaining":400,"spent":0,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
+	// Example: {"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000030","limit":400,"members":[],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[],"percentage":0,"remaining":400,"spent":0,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
 	Budget Budget `json:"budget"`
 
 	// Code The result of the operation, for programs.
@@ -9003,7 +9601,7 @@ type UpdateImportResult struct {
 
 	// Import Import is an imported file.
 	//
-	// Example: {"accounts":[{"count":2,"create":false,"key":"","name":""}],"assumptions":[],"categories":[],"counts":{"booked":2,"duplicate":0,"invalid":0,"matched":0,"pending":0,"ready":0,"skipped":0,"total":2,"undone":0},"createdAt":"2026-11-20T10:15:00.000Z","defaults":{"expenseCategoryId":"0199f0c5-0000-7000-8000-000000000004","incomeCategoryId":"0199f0c5-0000-7000-8000-000000000004","walletId":"0199f0c5-0000-7000-8000-000000000003"},"fileName":"april.csv","firstDate":"2026-04-02","format":"csv","heading":["Date","Payee","Amount","Currency"],"id":"0199f0c5-0000-7000-8000-000000000023","lastDate":"2026-04-03","mapping":{"amountMode":"signed","columns":[{"field":"date","index":0},{"field":"payee","index":1},{"field":"amount","index":2},{"field":"currency","index":3}],"dateLayout":"YYYY-MM-DD","decimalMark":".","delimiter":",","encoding":"utf-8","format":"csv","header":true,"invert":false,"negative":[],"skipRows":0},"progress":{"done":2,"status":"done","total":2},"sha256":"41bdb0e52ec20d6f8b20d777172e71a6d7584423d08a82800e855a310135eb99","size":86,"status":"done","updatedAt":"2026-11-20T10:15:00.000Z","warnings":[]}
+	// Example: {"accounts":[{"count":2,"create":false,"key":"","name":""}],"assumptions":[],"categories":[],"counts":{"booked":2,"duplicate":0,"invalid":0,"matched":0,"pending":0,"ready":0,"skipped":0,"total":2,"undone":0},"createdAt":"2026-11-20T10:15:00.000Z","defaults":{"expenseCategoryId":"0199f0c5-0000-7000-8000-000000000004","incomeCategoryId":"0199f0c5-0000-7000-8000-000000000004","walletId":"0199f0c5-0000-7000-8000-000000000003"},"fileName":"april.csv","firstDate":"2026-04-02","format":"csv","heading":["Date","Payee","Amount","Currency"],"id":"0199f0c5-0000-7000-8000-000000000025","lastDate":"2026-04-03","mapping":{"amountMode":"signed","columns":[{"field":"date","index":0},{"field":"payee","index":1},{"field":"amount","index":2},{"field":"currency","index":3}],"dateLayout":"YYYY-MM-DD","decimalMark":".","delimiter":",","encoding":"utf-8","format":"csv","header":true,"invert":false,"negative":[],"skipRows":0},"progress":{"done":2,"status":"done","total":2},"sha256":"41bdb0e52ec20d6f8b20d777172e71a6d7584423d08a82800e855a310135eb99","size":86,"status":"done","updatedAt":"2026-11-20T10:15:00.000Z","warnings":[]}
 	Import Import `json:"import"`
 
 	// Message The result of the operation, in English for users.
@@ -9026,7 +9624,7 @@ type UpdateImportRowsResult struct {
 
 	// Import Import is an imported file.
 	//
-	// Example: {"accounts":[{"count":2,"create":false,"key":"","name":""}],"assumptions":[],"categories":[],"counts":{"booked":2,"duplicate":0,"invalid":0,"matched":0,"pending":0,"ready":0,"skipped":0,"total":2,"undone":0},"createdAt":"2026-11-20T10:15:00.000Z","defaults":{"expenseCategoryId":"0199f0c5-0000-7000-8000-000000000004","incomeCategoryId":"0199f0c5-0000-7000-8000-000000000004","walletId":"0199f0c5-0000-7000-8000-000000000003"},"fileName":"april.csv","firstDate":"2026-04-02","format":"csv","heading":["Date","Payee","Amount","Currency"],"id":"0199f0c5-0000-7000-8000-000000000023","lastDate":"2026-04-03","mapping":{"amountMode":"signed","columns":[{"field":"date","index":0},{"field":"payee","index":1},{"field":"amount","index":2},{"field":"currency","index":3}],"dateLayout":"YYYY-MM-DD","decimalMark":".","delimiter":",","encoding":"utf-8","format":"csv","header":true,"invert":false,"negative":[],"skipRows":0},"progress":{"done":2,"status":"done","total":2},"sha256":"41bdb0e52ec20d6f8b20d777172e71a6d7584423d08a82800e855a310135eb99","size":86,"status":"done","updatedAt":"2026-11-20T10:15:00.000Z","warnings":[]}
+	// Example: {"accounts":[{"count":2,"create":false,"key":"","name":""}],"assumptions":[],"categories":[],"counts":{"booked":2,"duplicate":0,"invalid":0,"matched":0,"pending":0,"ready":0,"skipped":0,"total":2,"undone":0},"createdAt":"2026-11-20T10:15:00.000Z","defaults":{"expenseCategoryId":"0199f0c5-0000-7000-8000-000000000004","incomeCategoryId":"0199f0c5-0000-7000-8000-000000000004","walletId":"0199f0c5-0000-7000-8000-000000000003"},"fileName":"april.csv","firstDate":"2026-04-02","format":"csv","heading":["Date","Payee","Amount","Currency"],"id":"0199f0c5-0000-7000-8000-000000000025","lastDate":"2026-04-03","mapping":{"amountMode":"signed","columns":[{"field":"date","index":0},{"field":"payee","index":1},{"field":"amount","index":2},{"field":"currency","index":3}],"dateLayout":"YYYY-MM-DD","decimalMark":".","delimiter":",","encoding":"utf-8","format":"csv","header":true,"invert":false,"negative":[],"skipRows":0},"progress":{"done":2,"status":"done","total":2},"sha256":"41bdb0e52ec20d6f8b20d777172e71a6d7584423d08a82800e855a310135eb99","size":86,"status":"done","updatedAt":"2026-11-20T10:15:00.000Z","warnings":[]}
 	Import Import `json:"import"`
 
 	// Message The result of the operation, in English for users.
@@ -9087,7 +9685,7 @@ type UpdateNotificationResult struct {
 
 	// Notification Notification is a stored event that the user should not miss.
 	//
-	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","data":{"budgetId":"0199f0c5-0000-7000-8000-000000000028","budgetName":"Food","memberId":"0199f0c5-0000-7000-8000-000000000029","ownerId":"0199f0c5-0000-7000-8000-000000000001","role":"editor","sharePercent":50},"id":"0199f0c5-0000-7000-8000-000000000030","read":true,"readAt":"2026-11-20T10:15:00.000Z","type":"budget.v1.invitation.sent"}
+	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","data":{"budgetId":"0199f0c5-0000-7000-8000-000000000030","budgetName":"Food","memberId":"0199f0c5-0000-7000-8000-000000000031","ownerId":"0199f0c5-0000-7000-8000-000000000001","role":"editor","sharePercent":50},"id":"0199f0c5-0000-7000-8000-000000000032","read":true,"readAt":"2026-11-20T10:15:00.000Z","type":"budget.v1.invitation.sent"}
 	Notification Notification `json:"notification"`
 }
 
@@ -9155,7 +9753,7 @@ type UpdateRuleResult struct {
 
 	// Rule Rule changes the transactions that meet its conditions.
 	//
-	// Example: {"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000004"},{"kind":"addTag","value":"Bread"}],"application":{"changed":3,"kept":0,"restored":0},"appliedCount":3,"conditions":[{"field":"payee","op":"contains","values":["bakery"]}],"createdAt":"2026-11-20T10:15:00.000Z","enabled":true,"id":"0199f0c5-0000-7000-8000-000000000026","lastAppliedAt":"2026-11-20T10:15:00.000Z","match":"all","name":"Bakeries","on":["import","receipt"],"position":1,"progress":{"done":0,"status":"undoing","total":3},"stop":true,"updatedAt":"2026-11-20T10:15:00.000Z"}
+	// Example: {"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000004"},{"kind":"addTag","value":"Bread"}],"application":{"changed":3,"kept":0,"restored":0},"appliedCount":3,"conditions":[{"field":"payee","op":"contains","values":["bakery"]}],"createdAt":"2026-11-20T10:15:00.000Z","enabled":true,"id":"0199f0c5-0000-7000-8000-000000000028","lastAppliedAt":"2026-11-20T10:15:00.000Z","match":"all","name":"Bakeries","on":["import","receipt"],"position":1,"progress":{"done":0,"status":"undoing","total":3},"stop":true,"updatedAt":"2026-11-20T10:15:00.000Z"}
 	Rule Rule `json:"rule"`
 }
 
@@ -9240,6 +9838,9 @@ type UpdateTransactionRequest struct {
 	// CategoryId Id of one of the user's categories. It ends a split.
 	CategoryId *openapi_types.UUID `json:"categoryId,omitempty"`
 
+	// Cleared Whether the bank has booked the transaction. Of a leg of a transfer, it changes this leg only.
+	Cleared *bool `json:"cleared,omitempty"`
+
 	// Currency ISO 4217 code, in upper or lower case. Amounts are not converted.
 	Currency *string `json:"currency,omitempty"`
 
@@ -9282,9 +9883,9 @@ type UpdateTransactionResult struct {
 	// Message The result of the operation, in English for users.
 	Message string `json:"message"`
 
-	// Transaction Transaction is an income or an expense in a wallet.
+	// Transaction Transaction is an income, an expense, a leg of a transfer or an adjustment in a wallet.
 	//
-	// Example: {"amount":-12.5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-14T00:00:00.000Z","description":"Lunch with Grace","id":"0199f0c5-0000-7000-8000-000000000005","payee":"Canteen","tags":["work"],"type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
+	// Example: {"amount":-12.5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","cleared":false,"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-14T00:00:00.000Z","description":"Lunch with Grace","id":"0199f0c5-0000-7000-8000-000000000005","payee":"Canteen","reconciled":false,"tags":["work"],"type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
 	Transaction Transaction `json:"transaction"`
 }
 
@@ -9379,6 +9980,9 @@ type UpdateWalletRequest struct {
 	// InitialBalance Opening balance, in the major unit of the wallet's own currency; may be negative. The balance changes by the difference.
 	InitialBalance *json.Number `json:"initialBalance,omitempty"`
 
+	// Kind What the wallet is, as in Wallet.
+	Kind *UpdateWalletRequestKind `json:"kind,omitempty"`
+
 	// Name 1 to 100 characters.
 	Name *string `json:"name,omitempty"`
 
@@ -9388,6 +9992,9 @@ type UpdateWalletRequest struct {
 	// Position Place of the wallet in the list of wallets, 0 to 1000000. Wallets may have the same position. null removes it.
 	Position *int32 `json:"position,omitempty"`
 }
+
+// UpdateWalletRequestKind What the wallet is, as in Wallet.
+type UpdateWalletRequestKind string
 
 // UpdateWalletResult defines model for UpdateWalletResult.
 type UpdateWalletResult struct {
@@ -9399,7 +10006,7 @@ type UpdateWalletResult struct {
 
 	// Wallet Wallet holds money in one or more currencies.
 	//
-	// Example: {"archived":false,"balance":1724.5,"balances":[{"amount":1724.5,"currency":"EUR"},{"amount":-20,"currency":"USD"}],"color":"#2F6F4F","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","icon":"💶","id":"0199f0c5-0000-7000-8000-000000000003","initialBalance":245,"name":"Pocket money","openingDate":"2026-02-01","position":1,"updatedAt":"2026-11-20T10:15:00.000Z"}
+	// Example: {"archived":false,"balance":1724.5,"balances":[{"amount":1724.5,"currency":"EUR"},{"amount":-20,"currency":"USD"}],"color":"#2F6F4F","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","icon":"💶","id":"0199f0c5-0000-7000-8000-000000000003","initialBalance":245,"kind":"other","name":"Pocket money","openingDate":"2026-02-01","position":1,"updatedAt":"2026-11-20T10:15:00.000Z"}
 	Wallet Wallet `json:"wallet"`
 }
 
@@ -9431,7 +10038,7 @@ type UpdateWebhookResult struct {
 
 	// Webhook Webhook is an address to which a user's events are sent.
 	//
-	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000038","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}
+	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000040","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}
 	Webhook Webhook `json:"webhook"`
 }
 
@@ -9478,7 +10085,7 @@ type VerifyEmailResultCode string
 
 // Wallet Wallet holds money in one or more currencies.
 //
-// Example: {"archived":false,"balance":1724.5,"balances":[{"amount":1724.5,"currency":"EUR"},{"amount":-20,"currency":"USD"}],"color":"#2F6F4F","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","icon":"💶","id":"0199f0c5-0000-7000-8000-000000000003","initialBalance":245,"name":"Pocket money","openingDate":"2026-02-01","position":1,"updatedAt":"2026-11-20T10:15:00.000Z"}
+// Example: {"archived":false,"balance":1724.5,"balances":[{"amount":1724.5,"currency":"EUR"},{"amount":-20,"currency":"USD"}],"color":"#2F6F4F","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","icon":"💶","id":"0199f0c5-0000-7000-8000-000000000003","initialBalance":245,"kind":"other","name":"Pocket money","openingDate":"2026-02-01","position":1,"updatedAt":"2026-11-20T10:15:00.000Z"}
 type Wallet struct {
 	// Archived Clients hide archived wallets. Transactions in them can still be created and changed.
 	Archived bool `json:"archived"`
@@ -9507,6 +10114,9 @@ type Wallet struct {
 	// InitialBalance Opening balance, in the wallet's own currency. Past balances contain it from openingDate on.
 	InitialBalance json.Number `json:"initialBalance"`
 
+	// Kind What the wallet is: cash, checking, savings, card, loan, investment, asset or other. Clients group wallets by it; nothing else depends on it.
+	Kind WalletKind `json:"kind"`
+
 	// Name 1 to 100 characters.
 	Name string `json:"name"`
 
@@ -9520,11 +10130,43 @@ type Wallet struct {
 	UpdatedAt time.Time `json:"updatedAt"`
 }
 
+// WalletKind What the wallet is: cash, checking, savings, card, loan, investment, asset or other. Clients group wallets by it; nothing else depends on it.
+type WalletKind string
+
+// WalletBalances WalletBalances contains the balances of a wallet in one currency.
+//
+// Example: {"archived":false,"balances":[1715.5],"currency":"EUR","kind":"other","name":"Pocket money","walletId":"0199f0c5-0000-7000-8000-000000000003"}
+type WalletBalances struct {
+	// Archived An archived wallet counts until the interval with its last transaction. Afterwards its balance is 0.
+	Archived bool `json:"archived"`
+
+	// Balances Balance at the end of each interval, in the major unit.
+	Balances []json.Number `json:"balances"`
+
+	// Currency ISO 4217 code.
+	Currency string `json:"currency"`
+
+	// Kind Kind of the wallet.
+	Kind WalletBalancesKind `json:"kind"`
+
+	// Name Name of the wallet.
+	Name string `json:"name"`
+
+	// WalletId Id of the wallet.
+	WalletId openapi_types.UUID `json:"walletId"`
+}
+
+// WalletBalancesKind Kind of the wallet.
+type WalletBalancesKind string
+
 // WalletTotals WalletTotals contains the totals of one wallet in one currency, in the major unit.
 //
-// Example: {"balance":1724.5,"currency":"EUR","expense":20.5,"income":1500,"name":"Pocket money","net":1479.5,"transferredIn":0,"transferredOut":0,"walletId":"0199f0c5-0000-7000-8000-000000000003"}
+// Example: {"adjusted":0,"balance":1724.5,"currency":"EUR","expense":20.5,"income":1500,"name":"Pocket money","net":1479.5,"transferredIn":0,"transferredOut":0,"walletId":"0199f0c5-0000-7000-8000-000000000003"}
 type WalletTotals struct {
-	// Balance Balance at the end of the window. It is the balance before the window + income - expense + transferredIn - transferredOut.
+	// Adjusted Sum of the adjustments; negative if they lowered the balance.
+	Adjusted json.Number `json:"adjusted"`
+
+	// Balance Balance at the end of the window. It is the balance before the window + income - expense + transferredIn - transferredOut + adjusted.
 	Balance json.Number `json:"balance"`
 
 	// Currency ISO 4217 code.
@@ -9571,7 +10213,7 @@ type WarningCode string
 
 // Webhook Webhook is an address to which a user's events are sent.
 //
-// Example: {"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000038","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}
+// Example: {"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000040","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}
 type Webhook struct {
 	// CreatedAt Time of the creation; RFC 3339, UTC.
 	CreatedAt time.Time `json:"createdAt"`
@@ -9603,7 +10245,7 @@ type WebhookDisabledReason string
 
 // WebhookDelivery WebhookDelivery is the delivery of one event to one webhook.
 //
-// Example: {"attempts":0,"createdAt":"2026-11-20T10:15:00.000Z","eventId":"0199f0c5-0000-7000-8000-000000000039","id":"0199f0c5-0000-7000-8000-000000000040","nextAttemptAt":"2026-11-20T10:15:30.000Z","status":"pending","type":"budget.v1.webhook.tested","webhookId":"0199f0c5-0000-7000-8000-000000000038"}
+// Example: {"attempts":0,"createdAt":"2026-11-20T10:15:00.000Z","eventId":"0199f0c5-0000-7000-8000-000000000041","id":"0199f0c5-0000-7000-8000-000000000042","nextAttemptAt":"2026-11-20T10:15:30.000Z","status":"pending","type":"budget.v1.webhook.tested","webhookId":"0199f0c5-0000-7000-8000-000000000040"}
 type WebhookDelivery struct {
 	// Attempts Number of attempts.
 	Attempts int32 `json:"attempts"`
@@ -10176,6 +10818,48 @@ type GetReceiptImageParams struct {
 	Page *int32 `form:"page,omitempty" json:"page,omitempty"`
 }
 
+// GetBalancesParams defines parameters for GetBalances.
+type GetBalancesParams struct {
+	// From First day, YYYY-MM-DD. Default: the first day of the month eleven months before that of `to`.
+	From *openapi_types.Date `form:"from,omitempty" json:"from,omitempty"`
+
+	// To Last day, YYYY-MM-DD. Default: the last day of the current month in the time zone of the user's settings, or of the month of a later `from`.
+	To *To `form:"to,omitempty" json:"to,omitempty"`
+
+	// Interval Length of the intervals, by default month, as in getSeries. A report has at most 400 intervals.
+	Interval *GetBalancesParamsInterval `form:"interval,omitempty" json:"interval,omitempty"`
+
+	// WalletId Any of these wallets; at most 100.
+	WalletId *[]openapi_types.UUID `form:"walletId,omitempty" json:"walletId,omitempty"`
+
+	// Currency ISO 4217 code. By default, the balances of all currencies are returned.
+	Currency *string `form:"currency,omitempty" json:"currency,omitempty"`
+}
+
+// GetBalancesParamsInterval defines parameters for GetBalances.
+type GetBalancesParamsInterval string
+
+// ExportBalancesParams defines parameters for ExportBalances.
+type ExportBalancesParams struct {
+	// From As in getBalances.
+	From *openapi_types.Date `form:"from,omitempty" json:"from,omitempty"`
+
+	// To As in getBalances.
+	To *openapi_types.Date `form:"to,omitempty" json:"to,omitempty"`
+
+	// Interval As in getBalances.
+	Interval *ExportBalancesParamsInterval `form:"interval,omitempty" json:"interval,omitempty"`
+
+	// WalletId As in getBalances.
+	WalletId *[]openapi_types.UUID `form:"walletId,omitempty" json:"walletId,omitempty"`
+
+	// Currency As in getBalances.
+	Currency *string `form:"currency,omitempty" json:"currency,omitempty"`
+}
+
+// ExportBalancesParamsInterval defines parameters for ExportBalances.
+type ExportBalancesParamsInterval string
+
 // GetComparisonParams defines parameters for GetComparison.
 type GetComparisonParams struct {
 	// From First day, YYYY-MM-DD. Default: the first day of the month of `to`.
@@ -10454,7 +11138,7 @@ type ListTransactionsParams struct {
 	// CategoryId Transactions in any of these categories, or with a part in any of them; at most 100.
 	CategoryId *[]openapi_types.UUID `form:"categoryId,omitempty" json:"categoryId,omitempty"`
 
-	// Type expense, income or transfer. The legs of transfers have the type transfer only.
+	// Type expense, income, transfer or adjustment. The legs of transfers have the type transfer only.
 	Type *ListTransactionsParamsType `form:"type,omitempty" json:"type,omitempty"`
 
 	// Currency ISO 4217 code, in upper or lower case.
@@ -10508,7 +11192,7 @@ type ListTransactionsParams struct {
 	// HasAttachments true: transactions with attachments. false: transactions without; a page examines 10000 transactions then, as for a q without an index.
 	HasAttachments *bool `form:"hasAttachments,omitempty" json:"hasAttachments,omitempty"`
 
-	// Counted true: transactions that count as income or spending, which transfers do not.
+	// Counted true: transactions that count as income or spending, which transfers and adjustments do not.
 	Counted *bool `form:"counted,omitempty" json:"counted,omitempty"`
 
 	// WithoutPayee true: transactions without payee. It excludes payee. A page examines 10000 transactions then, as for a q without an index. The same holds for the filters exceptWalletId, exceptCategoryId and exceptPayee.
@@ -10522,6 +11206,9 @@ type ListTransactionsParams struct {
 
 	// ExceptPayee Transactions with other payees, ignoring case, or without; at most 100. An empty value excludes those without. It excludes payee.
 	ExceptPayee *[]string `form:"exceptPayee,omitempty" json:"exceptPayee,omitempty"`
+
+	// Cleared true: cleared transactions. false: the others. A page examines 10000 transactions, as for a q without an index.
+	Cleared *bool `form:"cleared,omitempty" json:"cleared,omitempty"`
 }
 
 // ListTransactionsParamsType defines parameters for ListTransactions.
@@ -10539,6 +11226,12 @@ type CreateTransactionParams struct {
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
+// UpdateTransactionsParams defines parameters for UpdateTransactions.
+type UpdateTransactionsParams struct {
+	// Unlock true changes reconciled transactions, too, as in updateTransaction.
+	Unlock *bool `form:"unlock,omitempty" json:"unlock,omitempty"`
+}
+
 // CreateTransactionsParams defines parameters for CreateTransactions.
 type CreateTransactionsParams struct {
 	// IdempotencyKey Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response. At most 255 printable ASCII characters.
@@ -10547,6 +11240,9 @@ type CreateTransactionsParams struct {
 
 // DeleteTransactionsParams defines parameters for DeleteTransactions.
 type DeleteTransactionsParams struct {
+	// Unlock true deletes reconciled transactions, too, as in deleteTransaction.
+	Unlock *bool `form:"unlock,omitempty" json:"unlock,omitempty"`
+
 	// IdempotencyKey Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response. At most 255 printable ASCII characters.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
@@ -10589,12 +11285,18 @@ type CreateTransactionsFromReceiptParamsInclude string
 
 // DeleteTransactionParams defines parameters for DeleteTransaction.
 type DeleteTransactionParams struct {
+	// Unlock true deletes a reconciled transaction, too. Its reconciliation then differs.
+	Unlock *bool `form:"unlock,omitempty" json:"unlock,omitempty"`
+
 	// IfMatch ETag of the version that the change is based on. If it is absent, the change applies to any version.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
 // UpdateTransactionParams defines parameters for UpdateTransaction.
 type UpdateTransactionParams struct {
+	// Unlock true changes a reconciled transaction, too. It is then unlocked, and its reconciliation differs.
+	Unlock *bool `form:"unlock,omitempty" json:"unlock,omitempty"`
+
 	// IfMatch ETag of the version that the change is based on. If it is absent, the change applies to any version.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
@@ -10649,12 +11351,18 @@ type SuggestTransfersParams struct {
 
 // DeleteTransferParams defines parameters for DeleteTransfer.
 type DeleteTransferParams struct {
+	// Unlock true deletes a transfer with a reconciled transaction, too, as for a transaction.
+	Unlock *bool `form:"unlock,omitempty" json:"unlock,omitempty"`
+
 	// IfMatch ETag of the version that the change is based on. If it is absent, the change applies to any version.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
 // UpdateTransferParams defines parameters for UpdateTransfer.
 type UpdateTransferParams struct {
+	// Unlock true changes a transfer with a reconciled transaction, too, as for a transaction.
+	Unlock *bool `form:"unlock,omitempty" json:"unlock,omitempty"`
+
 	// IfMatch ETag of the version that the change is based on. If it is absent, the change applies to any version.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
@@ -10692,10 +11400,46 @@ type DeleteWalletParams struct {
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
+// GetWalletParams defines parameters for GetWallet.
+type GetWalletParams struct {
+	// Include cleared adds the balances of the cleared transactions.
+	Include *[]GetWalletParamsInclude `form:"include,omitempty" json:"include,omitempty"`
+
+	// To Last day of the transactions in `cleared`, YYYY-MM-DD. Default: they include transactions of any date.
+	To *openapi_types.Date `form:"to,omitempty" json:"to,omitempty"`
+}
+
+// GetWalletParamsInclude defines parameters for GetWallet.
+type GetWalletParamsInclude string
+
 // UpdateWalletParams defines parameters for UpdateWallet.
 type UpdateWalletParams struct {
 	// IfMatch ETag of the version that the change is based on. If it is absent, the change applies to any version.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// CreateAdjustmentParams defines parameters for CreateAdjustment.
+type CreateAdjustmentParams struct {
+	// IdempotencyKey Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response. At most 255 printable ASCII characters.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// ListReconciliationsParams defines parameters for ListReconciliations.
+type ListReconciliationsParams struct {
+	// Limit Page size, at least 1; 50 by default. A value above 200 means 200.
+	Limit *int32 `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor nextCursor of the previous page. Absent for the first page.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// ReconcileWalletParams defines parameters for ReconcileWallet.
+type ReconcileWalletParams struct {
+	// Adjust true creates a cleared adjustment with the difference first. Default false.
+	Adjust *bool `form:"adjust,omitempty" json:"adjust,omitempty"`
+
+	// IdempotencyKey Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response. At most 255 printable ASCII characters.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // ListWebhooksParams defines parameters for ListWebhooks.
@@ -10910,6 +11654,12 @@ type CreateWalletJSONRequestBody = CreateWalletRequest
 
 // UpdateWalletJSONRequestBody defines body for UpdateWallet for application/json ContentType.
 type UpdateWalletJSONRequestBody = UpdateWalletRequest
+
+// CreateAdjustmentJSONRequestBody defines body for CreateAdjustment for application/json ContentType.
+type CreateAdjustmentJSONRequestBody = CreateAdjustmentRequest
+
+// ReconcileWalletJSONRequestBody defines body for ReconcileWallet for application/json ContentType.
+type ReconcileWalletJSONRequestBody = ReconcileWalletRequest
 
 // CreateWebhookJSONRequestBody defines body for CreateWebhook for application/json ContentType.
 type CreateWebhookJSONRequestBody = CreateWebhookRequest
@@ -11811,6 +12561,20 @@ type ClientInterface interface {
 	// Corresponds with GET /api/v1/receipts/{id}/image (the `GetReceiptImage` operationId).
 	GetReceiptImage(ctx context.Context, id openapi_types.UUID, params *GetReceiptImageParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// GetBalances Get balances
+	//
+	// Returns the balance of each wallet at the end of each interval of a period, and the sums of assets and debts: net worth. Intervals that end with a month are answered at once for any number of transactions. For other ends, the transactions of their months are read, at most 100000, and otherwise REPORT_TOO_LARGE is returned. A report has at most 100000 balances.
+	//
+	// Corresponds with GET /api/v1/reports/balances (the `GetBalances` operationId).
+	GetBalances(ctx context.Context, params *GetBalancesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ExportBalances Export balances
+	//
+	// Downloads the report of getBalances with the same parameters as a table for a spreadsheet: a row per wallet, currency and interval, and rows per currency and interval with the sums, whose group is assets, debts or net.
+	//
+	// Corresponds with GET /api/v1/reports/balances/csv (the `ExportBalances` operationId).
+	ExportBalances(ctx context.Context, params *ExportBalancesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// GetComparison Get comparison
 	//
 	// Compares a period with an earlier one: what changed. The groups with the largest difference come first.
@@ -12078,7 +12842,7 @@ type ClientInterface interface {
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with PATCH /api/v1/transaction/batch (the `UpdateTransactions` operationId).
-	UpdateTransactionsWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+	UpdateTransactionsWithBody(ctx context.Context, params *UpdateTransactionsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// UpdateTransactions Update transactions
 	//
@@ -12087,7 +12851,7 @@ type ClientInterface interface {
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with PATCH /api/v1/transaction/batch (the `UpdateTransactions` operationId).
-	UpdateTransactions(ctx context.Context, body UpdateTransactionsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+	UpdateTransactions(ctx context.Context, params *UpdateTransactionsParams, body UpdateTransactionsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// CreateTransactionsWithBody Create transactions
 	//
@@ -12150,7 +12914,7 @@ type ClientInterface interface {
 
 	// UpdateTransactionWithBody Update transaction
 	//
-	// Changes the fields that the request contains, and corrects the balances. Of a leg of a transfer, only fields that both legs share can be changed, and the change applies to both.
+	// Changes the fields that the request contains, and corrects the balances. Of a leg of a transfer, only fields that both legs share can be changed, and the change applies to both. The payee and `cleared` change in one leg. An adjustment has no category, splits or type to change.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -12159,7 +12923,7 @@ type ClientInterface interface {
 
 	// UpdateTransaction Update transaction
 	//
-	// Changes the fields that the request contains, and corrects the balances. Of a leg of a transfer, only fields that both legs share can be changed, and the change applies to both.
+	// Changes the fields that the request contains, and corrects the balances. Of a leg of a transfer, only fields that both legs share can be changed, and the change applies to both. The payee and `cleared` change in one leg. An adjustment has no category, splits or type to change.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -12316,10 +13080,10 @@ type ClientInterface interface {
 
 	// GetWallet Get wallet
 	//
-	// Returns a wallet with its current balances.
+	// Returns a wallet with its current balances. With include=cleared, the response also compares them with the bank.
 	//
 	// Corresponds with GET /api/v1/wallet/{id} (the `GetWallet` operationId).
-	GetWallet(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
+	GetWallet(ctx context.Context, id openapi_types.UUID, params *GetWalletParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// UpdateWalletWithBody Update wallet
 	//
@@ -12338,6 +13102,56 @@ type ClientInterface interface {
 	//
 	// Corresponds with PATCH /api/v1/wallet/{id} (the `UpdateWallet` operationId).
 	UpdateWallet(ctx context.Context, id openapi_types.UUID, params *UpdateWalletParams, body UpdateWalletJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateAdjustmentWithBody Create adjustment
+	//
+	// Sets the balance of a wallet at the end of a day, for example the value of a house: creates a transaction of the type adjustment with the difference. It is part of balances, and of no income, spending, budget or alert. It can be changed and deleted like any transaction. Without a difference, it creates nothing.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/wallet/{walletId}/adjustments (the `CreateAdjustment` operationId).
+	CreateAdjustmentWithBody(ctx context.Context, walletId openapi_types.UUID, params *CreateAdjustmentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateAdjustment Create adjustment
+	//
+	// Sets the balance of a wallet at the end of a day, for example the value of a house: creates a transaction of the type adjustment with the difference. It is part of balances, and of no income, spending, budget or alert. It can be changed and deleted like any transaction. Without a difference, it creates nothing.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/wallet/{walletId}/adjustments (the `CreateAdjustment` operationId).
+	CreateAdjustment(ctx context.Context, walletId openapi_types.UUID, params *CreateAdjustmentParams, body CreateAdjustmentJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListReconciliations List reconciliations
+	//
+	// Returns a page of the reconciliations of a wallet, newest first.
+	//
+	// Corresponds with GET /api/v1/wallet/{walletId}/reconciliations (the `ListReconciliations` operationId).
+	ListReconciliations(ctx context.Context, walletId openapi_types.UUID, params *ListReconciliationsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ReconcileWalletWithBody Reconcile wallet
+	//
+	// Reconciles a wallet with the statement of its bank: if the opening balance and the cleared transactions up to a day have the balance of the statement, these transactions are locked. Their amounts, dates, wallets, currencies and `cleared` can then be changed, and they can be deleted, only with unlock=true. Otherwise BALANCE_DIFFERS is returned, whose details are expected, actual and difference. With adjust=true, an adjustment with the difference precedes.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/wallet/{walletId}/reconciliations (the `ReconcileWallet` operationId).
+	ReconcileWalletWithBody(ctx context.Context, walletId openapi_types.UUID, params *ReconcileWalletParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ReconcileWallet Reconcile wallet
+	//
+	// Reconciles a wallet with the statement of its bank: if the opening balance and the cleared transactions up to a day have the balance of the statement, these transactions are locked. Their amounts, dates, wallets, currencies and `cleared` can then be changed, and they can be deleted, only with unlock=true. Otherwise BALANCE_DIFFERS is returned, whose details are expected, actual and difference. With adjust=true, an adjustment with the difference precedes.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/wallet/{walletId}/reconciliations (the `ReconcileWallet` operationId).
+	ReconcileWallet(ctx context.Context, walletId openapi_types.UUID, params *ReconcileWalletParams, body ReconcileWalletJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DeleteReconciliation Delete reconciliation
+	//
+	// Deletes the latest reconciliation of a wallet in its currency, and unlocks its transactions.
+	//
+	// Corresponds with DELETE /api/v1/wallet/{walletId}/reconciliations/{reconciliationId} (the `DeleteReconciliation` operationId).
+	DeleteReconciliation(ctx context.Context, walletId openapi_types.UUID, reconciliationId openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListWebhooks List webhooks
 	//
@@ -14259,6 +15073,40 @@ func (c *Client) GetReceiptImage(ctx context.Context, id openapi_types.UUID, par
 	return c.Client.Do(req)
 }
 
+// GetBalances Get balances
+//
+// Returns the balance of each wallet at the end of each interval of a period, and the sums of assets and debts: net worth. Intervals that end with a month are answered at once for any number of transactions. For other ends, the transactions of their months are read, at most 100000, and otherwise REPORT_TOO_LARGE is returned. A report has at most 100000 balances.
+//
+// Corresponds with GET /api/v1/reports/balances (the `GetBalances` operationId).
+func (c *Client) GetBalances(ctx context.Context, params *GetBalancesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetBalancesRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ExportBalances Export balances
+//
+// Downloads the report of getBalances with the same parameters as a table for a spreadsheet: a row per wallet, currency and interval, and rows per currency and interval with the sums, whose group is assets, debts or net.
+//
+// Corresponds with GET /api/v1/reports/balances/csv (the `ExportBalances` operationId).
+func (c *Client) ExportBalances(ctx context.Context, params *ExportBalancesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewExportBalancesRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // GetComparison Get comparison
 //
 // Compares a period with an earlier one: what changed. The groups with the largest difference come first.
@@ -14846,8 +15694,8 @@ func (c *Client) CreateTransaction(ctx context.Context, params *CreateTransactio
 // Takes any type of body and a specified content type.
 //
 // Corresponds with PATCH /api/v1/transaction/batch (the `UpdateTransactions` operationId).
-func (c *Client) UpdateTransactionsWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewUpdateTransactionsRequestWithBody(c.Server, contentType, body)
+func (c *Client) UpdateTransactionsWithBody(ctx context.Context, params *UpdateTransactionsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUpdateTransactionsRequestWithBody(c.Server, params, contentType, body)
 	if err != nil {
 		return nil, err
 	}
@@ -14865,8 +15713,8 @@ func (c *Client) UpdateTransactionsWithBody(ctx context.Context, contentType str
 // Takes a body of the `application/json` content type.
 //
 // Corresponds with PATCH /api/v1/transaction/batch (the `UpdateTransactions` operationId).
-func (c *Client) UpdateTransactions(ctx context.Context, body UpdateTransactionsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewUpdateTransactionsRequest(c.Server, body)
+func (c *Client) UpdateTransactions(ctx context.Context, params *UpdateTransactionsParams, body UpdateTransactionsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUpdateTransactionsRequest(c.Server, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -15008,7 +15856,7 @@ func (c *Client) GetTransaction(ctx context.Context, id openapi_types.UUID, reqE
 
 // UpdateTransactionWithBody Update transaction
 //
-// Changes the fields that the request contains, and corrects the balances. Of a leg of a transfer, only fields that both legs share can be changed, and the change applies to both.
+// Changes the fields that the request contains, and corrects the balances. Of a leg of a transfer, only fields that both legs share can be changed, and the change applies to both. The payee and `cleared` change in one leg. An adjustment has no category, splits or type to change.
 //
 // Takes any type of body and a specified content type.
 //
@@ -15027,7 +15875,7 @@ func (c *Client) UpdateTransactionWithBody(ctx context.Context, id openapi_types
 
 // UpdateTransaction Update transaction
 //
-// Changes the fields that the request contains, and corrects the balances. Of a leg of a transfer, only fields that both legs share can be changed, and the change applies to both.
+// Changes the fields that the request contains, and corrects the balances. Of a leg of a transfer, only fields that both legs share can be changed, and the change applies to both. The payee and `cleared` change in one leg. An adjustment has no category, splits or type to change.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -15374,11 +16222,11 @@ func (c *Client) DeleteWallet(ctx context.Context, id openapi_types.UUID, params
 
 // GetWallet Get wallet
 //
-// Returns a wallet with its current balances.
+// Returns a wallet with its current balances. With include=cleared, the response also compares them with the bank.
 //
 // Corresponds with GET /api/v1/wallet/{id} (the `GetWallet` operationId).
-func (c *Client) GetWallet(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewGetWalletRequest(c.Server, id)
+func (c *Client) GetWallet(ctx context.Context, id openapi_types.UUID, params *GetWalletParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetWalletRequest(c.Server, id, params)
 	if err != nil {
 		return nil, err
 	}
@@ -15417,6 +16265,116 @@ func (c *Client) UpdateWalletWithBody(ctx context.Context, id openapi_types.UUID
 // Corresponds with PATCH /api/v1/wallet/{id} (the `UpdateWallet` operationId).
 func (c *Client) UpdateWallet(ctx context.Context, id openapi_types.UUID, params *UpdateWalletParams, body UpdateWalletJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewUpdateWalletRequest(c.Server, id, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateAdjustmentWithBody Create adjustment
+//
+// Sets the balance of a wallet at the end of a day, for example the value of a house: creates a transaction of the type adjustment with the difference. It is part of balances, and of no income, spending, budget or alert. It can be changed and deleted like any transaction. Without a difference, it creates nothing.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/wallet/{walletId}/adjustments (the `CreateAdjustment` operationId).
+func (c *Client) CreateAdjustmentWithBody(ctx context.Context, walletId openapi_types.UUID, params *CreateAdjustmentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateAdjustmentRequestWithBody(c.Server, walletId, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateAdjustment Create adjustment
+//
+// Sets the balance of a wallet at the end of a day, for example the value of a house: creates a transaction of the type adjustment with the difference. It is part of balances, and of no income, spending, budget or alert. It can be changed and deleted like any transaction. Without a difference, it creates nothing.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/wallet/{walletId}/adjustments (the `CreateAdjustment` operationId).
+func (c *Client) CreateAdjustment(ctx context.Context, walletId openapi_types.UUID, params *CreateAdjustmentParams, body CreateAdjustmentJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateAdjustmentRequest(c.Server, walletId, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListReconciliations List reconciliations
+//
+// Returns a page of the reconciliations of a wallet, newest first.
+//
+// Corresponds with GET /api/v1/wallet/{walletId}/reconciliations (the `ListReconciliations` operationId).
+func (c *Client) ListReconciliations(ctx context.Context, walletId openapi_types.UUID, params *ListReconciliationsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListReconciliationsRequest(c.Server, walletId, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ReconcileWalletWithBody Reconcile wallet
+//
+// Reconciles a wallet with the statement of its bank: if the opening balance and the cleared transactions up to a day have the balance of the statement, these transactions are locked. Their amounts, dates, wallets, currencies and `cleared` can then be changed, and they can be deleted, only with unlock=true. Otherwise BALANCE_DIFFERS is returned, whose details are expected, actual and difference. With adjust=true, an adjustment with the difference precedes.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/wallet/{walletId}/reconciliations (the `ReconcileWallet` operationId).
+func (c *Client) ReconcileWalletWithBody(ctx context.Context, walletId openapi_types.UUID, params *ReconcileWalletParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewReconcileWalletRequestWithBody(c.Server, walletId, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ReconcileWallet Reconcile wallet
+//
+// Reconciles a wallet with the statement of its bank: if the opening balance and the cleared transactions up to a day have the balance of the statement, these transactions are locked. Their amounts, dates, wallets, currencies and `cleared` can then be changed, and they can be deleted, only with unlock=true. Otherwise BALANCE_DIFFERS is returned, whose details are expected, actual and difference. With adjust=true, an adjustment with the difference precedes.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/wallet/{walletId}/reconciliations (the `ReconcileWallet` operationId).
+func (c *Client) ReconcileWallet(ctx context.Context, walletId openapi_types.UUID, params *ReconcileWalletParams, body ReconcileWalletJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewReconcileWalletRequest(c.Server, walletId, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DeleteReconciliation Delete reconciliation
+//
+// Deletes the latest reconciliation of a wallet in its currency, and unlocks its transactions.
+//
+// Corresponds with DELETE /api/v1/wallet/{walletId}/reconciliations/{reconciliationId} (the `DeleteReconciliation` operationId).
+func (c *Client) DeleteReconciliation(ctx context.Context, walletId openapi_types.UUID, reconciliationId openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeleteReconciliationRequest(c.Server, walletId, reconciliationId)
 	if err != nil {
 		return nil, err
 	}
@@ -19761,6 +20719,210 @@ func NewGetReceiptImageRequest(server string, id openapi_types.UUID, params *Get
 	return req, nil
 }
 
+// NewGetBalancesRequest constructs an http.Request for the GetBalances method
+func NewGetBalancesRequest(server string, params *GetBalancesParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/reports/balances")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.From != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "from", *params.From, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.To != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "to", *params.To, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Interval != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "interval", *params.Interval, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.WalletId != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "walletId", *params.WalletId, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Currency != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "currency", *params.Currency, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewExportBalancesRequest constructs an http.Request for the ExportBalances method
+func NewExportBalancesRequest(server string, params *ExportBalancesParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/reports/balances/csv")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.From != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "from", *params.From, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.To != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "to", *params.To, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Interval != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "interval", *params.Interval, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.WalletId != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "walletId", *params.WalletId, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Currency != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "currency", *params.Currency, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewGetComparisonRequest constructs an http.Request for the GetComparison method
 func NewGetComparisonRequest(server string, params *GetComparisonParams) (*http.Request, error) {
 	var err error
@@ -21728,6 +22890,18 @@ func NewListTransactionsRequest(server string, params *ListTransactionsParams) (
 
 		}
 
+		if params.Cleared != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cleared", *params.Cleared, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
 		if encoded := queryValues.Encode(); encoded != "" {
 			rawQueryFragments = append(rawQueryFragments, encoded)
 		}
@@ -21798,18 +22972,18 @@ func NewCreateTransactionRequestWithBody(server string, params *CreateTransactio
 }
 
 // NewUpdateTransactionsRequest calls the generic UpdateTransactions builder with application/json body
-func NewUpdateTransactionsRequest(server string, body UpdateTransactionsJSONRequestBody) (*http.Request, error) {
+func NewUpdateTransactionsRequest(server string, params *UpdateTransactionsParams, body UpdateTransactionsJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
 	buf, err := json.Marshal(body)
 	if err != nil {
 		return nil, err
 	}
 	bodyReader = bytes.NewReader(buf)
-	return NewUpdateTransactionsRequestWithBody(server, "application/json", bodyReader)
+	return NewUpdateTransactionsRequestWithBody(server, params, "application/json", bodyReader)
 }
 
 // NewUpdateTransactionsRequestWithBody constructs an http.Request for the UpdateTransactions method, with any body, and a specified content type
-func NewUpdateTransactionsRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
+func NewUpdateTransactionsRequestWithBody(server string, params *UpdateTransactionsParams, contentType string, body io.Reader) (*http.Request, error) {
 	var err error
 
 	serverURL, err := url.Parse(server)
@@ -21825,6 +22999,33 @@ func NewUpdateTransactionsRequestWithBody(server string, contentType string, bod
 	queryURL, err := serverURL.Parse(operationPath)
 	if err != nil {
 		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Unlock != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "unlock", *params.Unlock, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
 	}
 
 	req, err := http.NewRequest(http.MethodPatch, queryURL.String(), body)
@@ -21920,6 +23121,33 @@ func NewDeleteTransactionsRequestWithBody(server string, params *DeleteTransacti
 	queryURL, err := serverURL.Parse(operationPath)
 	if err != nil {
 		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Unlock != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "unlock", *params.Unlock, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
 	}
 
 	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
@@ -22116,6 +23344,33 @@ func NewDeleteTransactionRequest(server string, id openapi_types.UUID, params *D
 		return nil, err
 	}
 
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Unlock != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "unlock", *params.Unlock, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
 	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
@@ -22208,6 +23463,33 @@ func NewUpdateTransactionRequestWithBody(server string, id openapi_types.UUID, p
 	queryURL, err := serverURL.Parse(operationPath)
 	if err != nil {
 		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Unlock != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "unlock", *params.Unlock, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
 	}
 
 	req, err := http.NewRequest(http.MethodPatch, queryURL.String(), body)
@@ -22636,6 +23918,33 @@ func NewDeleteTransferRequest(server string, id TransfersId, params *DeleteTrans
 		return nil, err
 	}
 
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Unlock != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "unlock", *params.Unlock, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
 	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
@@ -22728,6 +24037,33 @@ func NewUpdateTransferRequestWithBody(server string, id TransfersId, params *Upd
 	queryURL, err := serverURL.Parse(operationPath)
 	if err != nil {
 		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Unlock != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "unlock", *params.Unlock, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
 	}
 
 	req, err := http.NewRequest(http.MethodPatch, queryURL.String(), body)
@@ -23015,7 +24351,7 @@ func NewDeleteWalletRequest(server string, id openapi_types.UUID, params *Delete
 }
 
 // NewGetWalletRequest constructs an http.Request for the GetWallet method
-func NewGetWalletRequest(server string, id openapi_types.UUID) (*http.Request, error) {
+func NewGetWalletRequest(server string, id openapi_types.UUID, params *GetWalletParams) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -23038,6 +24374,45 @@ func NewGetWalletRequest(server string, id openapi_types.UUID) (*http.Request, e
 	queryURL, err := serverURL.Parse(operationPath)
 	if err != nil {
 		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Include != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "include", *params.Include, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.To != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "to", *params.To, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
 	}
 
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
@@ -23105,6 +24480,271 @@ func NewUpdateWalletRequestWithBody(server string, id openapi_types.UUID, params
 			req.Header.Set("If-Match", headerParam0)
 		}
 
+	}
+
+	return req, nil
+}
+
+// NewCreateAdjustmentRequest calls the generic CreateAdjustment builder with application/json body
+func NewCreateAdjustmentRequest(server string, walletId openapi_types.UUID, params *CreateAdjustmentParams, body CreateAdjustmentJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewCreateAdjustmentRequestWithBody(server, walletId, params, "application/json", bodyReader)
+}
+
+// NewCreateAdjustmentRequestWithBody constructs an http.Request for the CreateAdjustment method, with any body, and a specified content type
+func NewCreateAdjustmentRequestWithBody(server string, walletId openapi_types.UUID, params *CreateAdjustmentParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "walletId", walletId, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/wallet/%s/adjustments", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewListReconciliationsRequest constructs an http.Request for the ListReconciliations method
+func NewListReconciliationsRequest(server string, walletId openapi_types.UUID, params *ListReconciliationsParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "walletId", walletId, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/wallet/%s/reconciliations", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int32"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewReconcileWalletRequest calls the generic ReconcileWallet builder with application/json body
+func NewReconcileWalletRequest(server string, walletId openapi_types.UUID, params *ReconcileWalletParams, body ReconcileWalletJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewReconcileWalletRequestWithBody(server, walletId, params, "application/json", bodyReader)
+}
+
+// NewReconcileWalletRequestWithBody constructs an http.Request for the ReconcileWallet method, with any body, and a specified content type
+func NewReconcileWalletRequestWithBody(server string, walletId openapi_types.UUID, params *ReconcileWalletParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "walletId", walletId, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/wallet/%s/reconciliations", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Adjust != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "adjust", *params.Adjust, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewDeleteReconciliationRequest constructs an http.Request for the DeleteReconciliation method
+func NewDeleteReconciliationRequest(server string, walletId openapi_types.UUID, reconciliationId openapi_types.UUID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "walletId", walletId, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "reconciliationId", reconciliationId, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/wallet/%s/reconciliations/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
 	}
 
 	return req, nil
@@ -24589,6 +26229,24 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /api/v1/receipts/{id}/image (the `GetReceiptImage` operationId).
 	GetReceiptImageWithResponse(ctx context.Context, id openapi_types.UUID, params *GetReceiptImageParams, reqEditors ...RequestEditorFn) (*GetReceiptImageResponse, error)
 
+	// GetBalancesWithResponse Get balances
+	//
+	// Returns the balance of each wallet at the end of each interval of a period, and the sums of assets and debts: net worth. Intervals that end with a month are answered at once for any number of transactions. For other ends, the transactions of their months are read, at most 100000, and otherwise REPORT_TOO_LARGE is returned. A report has at most 100000 balances.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/reports/balances (the `GetBalances` operationId).
+	GetBalancesWithResponse(ctx context.Context, params *GetBalancesParams, reqEditors ...RequestEditorFn) (*GetBalancesResponse, error)
+
+	// ExportBalancesWithResponse Export balances
+	//
+	// Downloads the report of getBalances with the same parameters as a table for a spreadsheet: a row per wallet, currency and interval, and rows per currency and interval with the sums, whose group is assets, debts or net.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/reports/balances/csv (the `ExportBalances` operationId).
+	ExportBalancesWithResponse(ctx context.Context, params *ExportBalancesParams, reqEditors ...RequestEditorFn) (*ExportBalancesResponse, error)
+
 	// GetComparisonWithResponse Get comparison
 	//
 	// Compares a period with an earlier one: what changed. The groups with the largest difference come first.
@@ -24884,7 +26542,7 @@ type ClientWithResponsesInterface interface {
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with PATCH /api/v1/transaction/batch (the `UpdateTransactions` operationId).
-	UpdateTransactionsWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateTransactionsResponse, error)
+	UpdateTransactionsWithBodyWithResponse(ctx context.Context, params *UpdateTransactionsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateTransactionsResponse, error)
 
 	// UpdateTransactionsWithResponse Update transactions
 	//
@@ -24893,7 +26551,7 @@ type ClientWithResponsesInterface interface {
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with PATCH /api/v1/transaction/batch (the `UpdateTransactions` operationId).
-	UpdateTransactionsWithResponse(ctx context.Context, body UpdateTransactionsJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateTransactionsResponse, error)
+	UpdateTransactionsWithResponse(ctx context.Context, params *UpdateTransactionsParams, body UpdateTransactionsJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateTransactionsResponse, error)
 
 	// CreateTransactionsWithBodyWithResponse Create transactions
 	//
@@ -24960,7 +26618,7 @@ type ClientWithResponsesInterface interface {
 
 	// UpdateTransactionWithBodyWithResponse Update transaction
 	//
-	// Changes the fields that the request contains, and corrects the balances. Of a leg of a transfer, only fields that both legs share can be changed, and the change applies to both.
+	// Changes the fields that the request contains, and corrects the balances. Of a leg of a transfer, only fields that both legs share can be changed, and the change applies to both. The payee and `cleared` change in one leg. An adjustment has no category, splits or type to change.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -24969,7 +26627,7 @@ type ClientWithResponsesInterface interface {
 
 	// UpdateTransactionWithResponse Update transaction
 	//
-	// Changes the fields that the request contains, and corrects the balances. Of a leg of a transfer, only fields that both legs share can be changed, and the change applies to both.
+	// Changes the fields that the request contains, and corrects the balances. Of a leg of a transfer, only fields that both legs share can be changed, and the change applies to both. The payee and `cleared` change in one leg. An adjustment has no category, splits or type to change.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -25140,12 +26798,12 @@ type ClientWithResponsesInterface interface {
 
 	// GetWalletWithResponse Get wallet
 	//
-	// Returns a wallet with its current balances.
+	// Returns a wallet with its current balances. With include=cleared, the response also compares them with the bank.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/v1/wallet/{id} (the `GetWallet` operationId).
-	GetWalletWithResponse(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*GetWalletResponse, error)
+	GetWalletWithResponse(ctx context.Context, id openapi_types.UUID, params *GetWalletParams, reqEditors ...RequestEditorFn) (*GetWalletResponse, error)
 
 	// UpdateWalletWithBodyWithResponse Update wallet
 	//
@@ -25164,6 +26822,60 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with PATCH /api/v1/wallet/{id} (the `UpdateWallet` operationId).
 	UpdateWalletWithResponse(ctx context.Context, id openapi_types.UUID, params *UpdateWalletParams, body UpdateWalletJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateWalletResponse, error)
+
+	// CreateAdjustmentWithBodyWithResponse Create adjustment
+	//
+	// Sets the balance of a wallet at the end of a day, for example the value of a house: creates a transaction of the type adjustment with the difference. It is part of balances, and of no income, spending, budget or alert. It can be changed and deleted like any transaction. Without a difference, it creates nothing.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/wallet/{walletId}/adjustments (the `CreateAdjustment` operationId).
+	CreateAdjustmentWithBodyWithResponse(ctx context.Context, walletId openapi_types.UUID, params *CreateAdjustmentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateAdjustmentResponse, error)
+
+	// CreateAdjustmentWithResponse Create adjustment
+	//
+	// Sets the balance of a wallet at the end of a day, for example the value of a house: creates a transaction of the type adjustment with the difference. It is part of balances, and of no income, spending, budget or alert. It can be changed and deleted like any transaction. Without a difference, it creates nothing.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/wallet/{walletId}/adjustments (the `CreateAdjustment` operationId).
+	CreateAdjustmentWithResponse(ctx context.Context, walletId openapi_types.UUID, params *CreateAdjustmentParams, body CreateAdjustmentJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateAdjustmentResponse, error)
+
+	// ListReconciliationsWithResponse List reconciliations
+	//
+	// Returns a page of the reconciliations of a wallet, newest first.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/wallet/{walletId}/reconciliations (the `ListReconciliations` operationId).
+	ListReconciliationsWithResponse(ctx context.Context, walletId openapi_types.UUID, params *ListReconciliationsParams, reqEditors ...RequestEditorFn) (*ListReconciliationsResponse, error)
+
+	// ReconcileWalletWithBodyWithResponse Reconcile wallet
+	//
+	// Reconciles a wallet with the statement of its bank: if the opening balance and the cleared transactions up to a day have the balance of the statement, these transactions are locked. Their amounts, dates, wallets, currencies and `cleared` can then be changed, and they can be deleted, only with unlock=true. Otherwise BALANCE_DIFFERS is returned, whose details are expected, actual and difference. With adjust=true, an adjustment with the difference precedes.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/wallet/{walletId}/reconciliations (the `ReconcileWallet` operationId).
+	ReconcileWalletWithBodyWithResponse(ctx context.Context, walletId openapi_types.UUID, params *ReconcileWalletParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ReconcileWalletResponse, error)
+
+	// ReconcileWalletWithResponse Reconcile wallet
+	//
+	// Reconciles a wallet with the statement of its bank: if the opening balance and the cleared transactions up to a day have the balance of the statement, these transactions are locked. Their amounts, dates, wallets, currencies and `cleared` can then be changed, and they can be deleted, only with unlock=true. Otherwise BALANCE_DIFFERS is returned, whose details are expected, actual and difference. With adjust=true, an adjustment with the difference precedes.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/wallet/{walletId}/reconciliations (the `ReconcileWallet` operationId).
+	ReconcileWalletWithResponse(ctx context.Context, walletId openapi_types.UUID, params *ReconcileWalletParams, body ReconcileWalletJSONRequestBody, reqEditors ...RequestEditorFn) (*ReconcileWalletResponse, error)
+
+	// DeleteReconciliationWithResponse Delete reconciliation
+	//
+	// Deletes the latest reconciliation of a wallet in its currency, and unlocks its transactions.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /api/v1/wallet/{walletId}/reconciliations/{reconciliationId} (the `DeleteReconciliation` operationId).
+	DeleteReconciliationWithResponse(ctx context.Context, walletId openapi_types.UUID, reconciliationId openapi_types.UUID, reqEditors ...RequestEditorFn) (*DeleteReconciliationResponse, error)
 
 	// ListWebhooksWithResponse List webhooks
 	//
@@ -29248,6 +30960,110 @@ func (r GetReceiptImageResponse) ContentType() string {
 	return ""
 }
 
+// GetBalancesResponse200Headers the declared response headers of an HTTP 200 response for GetBalances
+type GetBalancesResponse200Headers struct {
+	XRequestId *string
+}
+
+type GetBalancesResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *GetBalancesResult
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Error
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *GetBalancesResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetBalancesResponse) GetJSON200() *GetBalancesResult {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r GetBalancesResponse) GetJSONDefault() *Error {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetBalancesResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetBalancesResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetBalancesResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetBalancesResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ExportBalancesResponse200Headers the declared response headers of an HTTP 200 response for ExportBalances
+type ExportBalancesResponse200Headers struct {
+	ContentDisposition *string
+	XRequestId         *string
+}
+
+type ExportBalancesResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Error
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *ExportBalancesResponse200Headers
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r ExportBalancesResponse) GetJSONDefault() *Error {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ExportBalancesResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ExportBalancesResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ExportBalancesResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ExportBalancesResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // GetComparisonResponse200Headers the declared response headers of an HTTP 200 response for GetComparison
 type GetComparisonResponse200Headers struct {
 	XRequestId *string
@@ -31803,6 +33619,247 @@ func (r UpdateWalletResponse) ContentType() string {
 	return ""
 }
 
+// CreateAdjustmentResponse200Headers the declared response headers of an HTTP 200 response for CreateAdjustment
+type CreateAdjustmentResponse200Headers struct {
+	ETag                *string
+	IdempotencyReplayed *string
+	XRequestId          *string
+}
+
+// CreateAdjustmentResponse201Headers the declared response headers of an HTTP 201 response for CreateAdjustment
+type CreateAdjustmentResponse201Headers struct {
+	ETag                *string
+	IdempotencyReplayed *string
+	Location            *string
+	XRequestId          *string
+}
+
+type CreateAdjustmentResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *CreateAdjustmentResult
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *CreateAdjustmentResult
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Error
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *CreateAdjustmentResponse200Headers
+	// Headers201 the parsed response headers for an HTTP 201 response
+	Headers201 *CreateAdjustmentResponse201Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r CreateAdjustmentResponse) GetJSON200() *CreateAdjustmentResult {
+	return r.JSON200
+}
+
+// GetJSON201 returns the response for an HTTP 201 `application/json` response
+func (r CreateAdjustmentResponse) GetJSON201() *CreateAdjustmentResult {
+	return r.JSON201
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r CreateAdjustmentResponse) GetJSONDefault() *Error {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r CreateAdjustmentResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r CreateAdjustmentResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CreateAdjustmentResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r CreateAdjustmentResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ListReconciliationsResponse200Headers the declared response headers of an HTTP 200 response for ListReconciliations
+type ListReconciliationsResponse200Headers struct {
+	XRequestId *string
+}
+
+type ListReconciliationsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *ListReconciliationsResult
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Error
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *ListReconciliationsResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListReconciliationsResponse) GetJSON200() *ListReconciliationsResult {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r ListReconciliationsResponse) GetJSONDefault() *Error {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListReconciliationsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListReconciliationsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListReconciliationsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListReconciliationsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ReconcileWalletResponse201Headers the declared response headers of an HTTP 201 response for ReconcileWallet
+type ReconcileWalletResponse201Headers struct {
+	IdempotencyReplayed *string
+	Location            *string
+	XRequestId          *string
+}
+
+type ReconcileWalletResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *ReconcileWalletResult
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Error
+	// Headers201 the parsed response headers for an HTTP 201 response
+	Headers201 *ReconcileWalletResponse201Headers
+}
+
+// GetJSON201 returns the response for an HTTP 201 `application/json` response
+func (r ReconcileWalletResponse) GetJSON201() *ReconcileWalletResult {
+	return r.JSON201
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r ReconcileWalletResponse) GetJSONDefault() *Error {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ReconcileWalletResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ReconcileWalletResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ReconcileWalletResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ReconcileWalletResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// DeleteReconciliationResponse200Headers the declared response headers of an HTTP 200 response for DeleteReconciliation
+type DeleteReconciliationResponse200Headers struct {
+	XRequestId *string
+}
+
+type DeleteReconciliationResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *DeleteReconciliationResult
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Error
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *DeleteReconciliationResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r DeleteReconciliationResponse) GetJSON200() *DeleteReconciliationResult {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r DeleteReconciliationResponse) GetJSONDefault() *Error {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r DeleteReconciliationResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r DeleteReconciliationResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DeleteReconciliationResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r DeleteReconciliationResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // ListWebhooksResponse200Headers the declared response headers of an HTTP 200 response for ListWebhooks
 type ListWebhooksResponse200Headers struct {
 	XRequestId *string
@@ -33794,6 +35851,36 @@ func (c *ClientWithResponses) GetReceiptImageWithResponse(ctx context.Context, i
 	return ParseGetReceiptImageResponse(rsp)
 }
 
+// GetBalancesWithResponse Get balances
+//
+// Returns the balance of each wallet at the end of each interval of a period, and the sums of assets and debts: net worth. Intervals that end with a month are answered at once for any number of transactions. For other ends, the transactions of their months are read, at most 100000, and otherwise REPORT_TOO_LARGE is returned. A report has at most 100000 balances.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/reports/balances (the `GetBalances` operationId).
+func (c *ClientWithResponses) GetBalancesWithResponse(ctx context.Context, params *GetBalancesParams, reqEditors ...RequestEditorFn) (*GetBalancesResponse, error) {
+	rsp, err := c.GetBalances(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetBalancesResponse(rsp)
+}
+
+// ExportBalancesWithResponse Export balances
+//
+// Downloads the report of getBalances with the same parameters as a table for a spreadsheet: a row per wallet, currency and interval, and rows per currency and interval with the sums, whose group is assets, debts or net.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/reports/balances/csv (the `ExportBalances` operationId).
+func (c *ClientWithResponses) ExportBalancesWithResponse(ctx context.Context, params *ExportBalancesParams, reqEditors ...RequestEditorFn) (*ExportBalancesResponse, error) {
+	rsp, err := c.ExportBalances(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseExportBalancesResponse(rsp)
+}
+
 // GetComparisonWithResponse Get comparison
 //
 // Compares a period with an earlier one: what changed. The groups with the largest difference come first.
@@ -34281,8 +36368,8 @@ func (c *ClientWithResponses) CreateTransactionWithResponse(ctx context.Context,
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with PATCH /api/v1/transaction/batch (the `UpdateTransactions` operationId).
-func (c *ClientWithResponses) UpdateTransactionsWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateTransactionsResponse, error) {
-	rsp, err := c.UpdateTransactionsWithBody(ctx, contentType, body, reqEditors...)
+func (c *ClientWithResponses) UpdateTransactionsWithBodyWithResponse(ctx context.Context, params *UpdateTransactionsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateTransactionsResponse, error) {
+	rsp, err := c.UpdateTransactionsWithBody(ctx, params, contentType, body, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
@@ -34296,8 +36383,8 @@ func (c *ClientWithResponses) UpdateTransactionsWithBodyWithResponse(ctx context
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with PATCH /api/v1/transaction/batch (the `UpdateTransactions` operationId).
-func (c *ClientWithResponses) UpdateTransactionsWithResponse(ctx context.Context, body UpdateTransactionsJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateTransactionsResponse, error) {
-	rsp, err := c.UpdateTransactions(ctx, body, reqEditors...)
+func (c *ClientWithResponses) UpdateTransactionsWithResponse(ctx context.Context, params *UpdateTransactionsParams, body UpdateTransactionsJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateTransactionsResponse, error) {
+	rsp, err := c.UpdateTransactions(ctx, params, body, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
@@ -34411,7 +36498,7 @@ func (c *ClientWithResponses) GetTransactionWithResponse(ctx context.Context, id
 
 // UpdateTransactionWithBodyWithResponse Update transaction
 //
-// Changes the fields that the request contains, and corrects the balances. Of a leg of a transfer, only fields that both legs share can be changed, and the change applies to both.
+// Changes the fields that the request contains, and corrects the balances. Of a leg of a transfer, only fields that both legs share can be changed, and the change applies to both. The payee and `cleared` change in one leg. An adjustment has no category, splits or type to change.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -34426,7 +36513,7 @@ func (c *ClientWithResponses) UpdateTransactionWithBodyWithResponse(ctx context.
 
 // UpdateTransactionWithResponse Update transaction
 //
-// Changes the fields that the request contains, and corrects the balances. Of a leg of a transfer, only fields that both legs share can be changed, and the change applies to both.
+// Changes the fields that the request contains, and corrects the balances. Of a leg of a transfer, only fields that both legs share can be changed, and the change applies to both. The payee and `cleared` change in one leg. An adjustment has no category, splits or type to change.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -34711,13 +36798,13 @@ func (c *ClientWithResponses) DeleteWalletWithResponse(ctx context.Context, id o
 
 // GetWalletWithResponse Get wallet
 //
-// Returns a wallet with its current balances.
+// Returns a wallet with its current balances. With include=cleared, the response also compares them with the bank.
 //
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /api/v1/wallet/{id} (the `GetWallet` operationId).
-func (c *ClientWithResponses) GetWalletWithResponse(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*GetWalletResponse, error) {
-	rsp, err := c.GetWallet(ctx, id, reqEditors...)
+func (c *ClientWithResponses) GetWalletWithResponse(ctx context.Context, id openapi_types.UUID, params *GetWalletParams, reqEditors ...RequestEditorFn) (*GetWalletResponse, error) {
+	rsp, err := c.GetWallet(ctx, id, params, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
@@ -34752,6 +36839,96 @@ func (c *ClientWithResponses) UpdateWalletWithResponse(ctx context.Context, id o
 		return nil, err
 	}
 	return ParseUpdateWalletResponse(rsp)
+}
+
+// CreateAdjustmentWithBodyWithResponse Create adjustment
+//
+// Sets the balance of a wallet at the end of a day, for example the value of a house: creates a transaction of the type adjustment with the difference. It is part of balances, and of no income, spending, budget or alert. It can be changed and deleted like any transaction. Without a difference, it creates nothing.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/wallet/{walletId}/adjustments (the `CreateAdjustment` operationId).
+func (c *ClientWithResponses) CreateAdjustmentWithBodyWithResponse(ctx context.Context, walletId openapi_types.UUID, params *CreateAdjustmentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateAdjustmentResponse, error) {
+	rsp, err := c.CreateAdjustmentWithBody(ctx, walletId, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateAdjustmentResponse(rsp)
+}
+
+// CreateAdjustmentWithResponse Create adjustment
+//
+// Sets the balance of a wallet at the end of a day, for example the value of a house: creates a transaction of the type adjustment with the difference. It is part of balances, and of no income, spending, budget or alert. It can be changed and deleted like any transaction. Without a difference, it creates nothing.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/wallet/{walletId}/adjustments (the `CreateAdjustment` operationId).
+func (c *ClientWithResponses) CreateAdjustmentWithResponse(ctx context.Context, walletId openapi_types.UUID, params *CreateAdjustmentParams, body CreateAdjustmentJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateAdjustmentResponse, error) {
+	rsp, err := c.CreateAdjustment(ctx, walletId, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateAdjustmentResponse(rsp)
+}
+
+// ListReconciliationsWithResponse List reconciliations
+//
+// Returns a page of the reconciliations of a wallet, newest first.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/wallet/{walletId}/reconciliations (the `ListReconciliations` operationId).
+func (c *ClientWithResponses) ListReconciliationsWithResponse(ctx context.Context, walletId openapi_types.UUID, params *ListReconciliationsParams, reqEditors ...RequestEditorFn) (*ListReconciliationsResponse, error) {
+	rsp, err := c.ListReconciliations(ctx, walletId, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListReconciliationsResponse(rsp)
+}
+
+// ReconcileWalletWithBodyWithResponse Reconcile wallet
+//
+// Reconciles a wallet with the statement of its bank: if the opening balance and the cleared transactions up to a day have the balance of the statement, these transactions are locked. Their amounts, dates, wallets, currencies and `cleared` can then be changed, and they can be deleted, only with unlock=true. Otherwise BALANCE_DIFFERS is returned, whose details are expected, actual and difference. With adjust=true, an adjustment with the difference precedes.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/wallet/{walletId}/reconciliations (the `ReconcileWallet` operationId).
+func (c *ClientWithResponses) ReconcileWalletWithBodyWithResponse(ctx context.Context, walletId openapi_types.UUID, params *ReconcileWalletParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ReconcileWalletResponse, error) {
+	rsp, err := c.ReconcileWalletWithBody(ctx, walletId, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseReconcileWalletResponse(rsp)
+}
+
+// ReconcileWalletWithResponse Reconcile wallet
+//
+// Reconciles a wallet with the statement of its bank: if the opening balance and the cleared transactions up to a day have the balance of the statement, these transactions are locked. Their amounts, dates, wallets, currencies and `cleared` can then be changed, and they can be deleted, only with unlock=true. Otherwise BALANCE_DIFFERS is returned, whose details are expected, actual and difference. With adjust=true, an adjustment with the difference precedes.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/wallet/{walletId}/reconciliations (the `ReconcileWallet` operationId).
+func (c *ClientWithResponses) ReconcileWalletWithResponse(ctx context.Context, walletId openapi_types.UUID, params *ReconcileWalletParams, body ReconcileWalletJSONRequestBody, reqEditors ...RequestEditorFn) (*ReconcileWalletResponse, error) {
+	rsp, err := c.ReconcileWallet(ctx, walletId, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseReconcileWalletResponse(rsp)
+}
+
+// DeleteReconciliationWithResponse Delete reconciliation
+//
+// Deletes the latest reconciliation of a wallet in its currency, and unlocks its transactions.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /api/v1/wallet/{walletId}/reconciliations/{reconciliationId} (the `DeleteReconciliation` operationId).
+func (c *ClientWithResponses) DeleteReconciliationWithResponse(ctx context.Context, walletId openapi_types.UUID, reconciliationId openapi_types.UUID, reqEditors ...RequestEditorFn) (*DeleteReconciliationResponse, error) {
+	rsp, err := c.DeleteReconciliation(ctx, walletId, reconciliationId, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDeleteReconciliationResponse(rsp)
 }
 
 // ListWebhooksWithResponse List webhooks
@@ -38713,6 +40890,98 @@ func ParseGetReceiptImageResponse(rsp *http.Response) (*GetReceiptImageResponse,
 	return response, nil
 }
 
+// ParseGetBalancesResponse parses an HTTP response from a GetBalancesWithResponse call
+func ParseGetBalancesResponse(rsp *http.Response) (*GetBalancesResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetBalancesResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest GetBalancesResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers GetBalancesResponse200Headers
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseExportBalancesResponse parses an HTTP response from a ExportBalancesWithResponse call
+func ParseExportBalancesResponse(rsp *http.Response) (*ExportBalancesResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ExportBalancesResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers ExportBalancesResponse200Headers
+		if values := rsp.Header.Values("Content-Disposition"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Content-Disposition", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ContentDisposition = &value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
 // ParseGetComparisonResponse parses an HTTP response from a GetComparisonWithResponse call
 func ParseGetComparisonResponse(rsp *http.Response) (*GetComparisonResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -41135,6 +43404,256 @@ func ParseUpdateWalletResponse(rsp *http.Response) (*UpdateWalletResponse, error
 			}
 			headers.ETag = &value
 		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseCreateAdjustmentResponse parses an HTTP response from a CreateAdjustmentWithResponse call
+func ParseCreateAdjustmentResponse(rsp *http.Response) (*CreateAdjustmentResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CreateAdjustmentResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest CreateAdjustmentResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest CreateAdjustmentResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers CreateAdjustmentResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		if values := rsp.Header.Values("Idempotency-Replayed"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Replayed", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotencyReplayed = &value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 201:
+		var headers CreateAdjustmentResponse201Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		if values := rsp.Header.Values("Idempotency-Replayed"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Replayed", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotencyReplayed = &value
+		}
+		if values := rsp.Header.Values("Location"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Location", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.Location = &value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers201 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseListReconciliationsResponse parses an HTTP response from a ListReconciliationsWithResponse call
+func ParseListReconciliationsResponse(rsp *http.Response) (*ListReconciliationsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListReconciliationsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ListReconciliationsResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers ListReconciliationsResponse200Headers
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseReconcileWalletResponse parses an HTTP response from a ReconcileWalletWithResponse call
+func ParseReconcileWalletResponse(rsp *http.Response) (*ReconcileWalletResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ReconcileWalletResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest ReconcileWalletResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 201:
+		var headers ReconcileWalletResponse201Headers
+		if values := rsp.Header.Values("Idempotency-Replayed"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Replayed", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotencyReplayed = &value
+		}
+		if values := rsp.Header.Values("Location"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Location", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.Location = &value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers201 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseDeleteReconciliationResponse parses an HTTP response from a DeleteReconciliationWithResponse call
+func ParseDeleteReconciliationResponse(rsp *http.Response) (*DeleteReconciliationResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DeleteReconciliationResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest DeleteReconciliationResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers DeleteReconciliationResponse200Headers
 		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {

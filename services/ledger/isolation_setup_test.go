@@ -20,6 +20,7 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/imports"
 	"github.com/coffer-budget/coffer/services/ledger/posting"
 	"github.com/coffer-budget/coffer/services/ledger/receipts"
+	"github.com/coffer-budget/coffer/services/ledger/reconciliations"
 	"github.com/coffer-budget/coffer/services/ledger/reports"
 	"github.com/coffer-budget/coffer/services/ledger/rules"
 	"github.com/coffer-budget/coffer/services/ledger/settings"
@@ -55,7 +56,9 @@ func isolatedOn(t *testing.T, db *pgxpool.Pool) *isolated {
 		tags:    &tags.Server{Ledger: base.Ledger, Reads: base.Reads}, db: db,
 	}
 	isolated.server = server{
-		Accounts:     &accounts.Accounts{Ledger: base.Ledger, Cursors: base.Cursors},
+		Accounts: &accounts.Accounts{
+			Ledger: base.Ledger, Cursors: base.Cursors, Gates: base.Reads,
+		},
 		Transactions: transactions.New(base.Ledger, base.Cursors, base.Reads),
 		Receipts: &receipts.Receipts{
 			Ledger: base.Ledger, Cursors: base.Cursors, Log: slog.New(slog.DiscardHandler),
@@ -114,6 +117,21 @@ func (s *isolated) insertDetailed(t *testing.T) {
 	require.Len(t, written, 3)
 }
 
+// reconciling returns the RPCs of reconciliations.
+func (s *isolated) reconciling() *reconciliations.Reconciliations {
+	return &reconciliations.Reconciliations{Ledger: s.env.Ledger, Cursors: s.env.Cursors}
+}
+
+// prepareReconciliation reconciles an adjustment in another currency, which it locks.
+func (s *isolated) prepareReconciliation(t *testing.T) {
+	t.Helper()
+	_, err := s.reconciling().ReconcileWallet(s.user.Ctx, &ledgerv1.ReconcileWalletRequest{
+		WalletId: s.wallets[1], Currency: new("USD"), Date: "2026-02-01", Balance: "5",
+		Adjust: true,
+	})
+	require.NoError(t, err)
+}
+
 // prepare creates rows in all tables: two wallets of the user, categories of which one was merged,
 // transactions in two currencies, a transfer, a split transaction, a receipt with an image, and a
 // budget's references.
@@ -140,6 +158,7 @@ func (s *isolated) prepare(t *testing.T) {
 		&ledgerv1.DeleteTransactionRequest{Id: s.user.Create(t, emptied).GetId()})
 	require.NoError(t, err)
 	s.insertDetailed(t)
+	s.prepareReconciliation(t)
 	s.prepareAttachments(t)
 	s.prepareRules(t)
 	s.committed = s.importFile(t, statement)

@@ -21,6 +21,22 @@ func (s *isolated) useMore(ctx context.Context) {
 	s.record(s.UpdateWallet(ctx, &ledgerv1.UpdateWalletRequest{
 		Id: s.wallets[1], InitialBalance: new("7"), OpeningDate: new("2026-01-01"),
 	}))
+	reconciling := s.reconciling()
+	s.record(reconciling.CreateAdjustment(ctx, &ledgerv1.CreateAdjustmentRequest{
+		WalletId: s.wallets[0], Date: "2026-02-15", Balance: "70",
+	}))
+	reconciled, err := reconciling.ReconcileWallet(ctx, &ledgerv1.ReconcileWalletRequest{
+		WalletId: s.wallets[0], Date: "2026-02-15", Balance: "70", Adjust: true,
+	})
+	s.record(reconciled, err)
+	s.record(reconciling.ListReconciliations(ctx,
+		&ledgerv1.ListReconciliationsRequest{WalletId: s.wallets[0]}))
+	s.record(s.GetWallet(ctx,
+		&ledgerv1.GetWalletRequest{Id: s.wallets[0], Include: []string{"cleared"}}))
+	s.unlock(ctx)
+	s.record(reconciling.DeleteReconciliation(ctx, &ledgerv1.DeleteReconciliationRequest{
+		WalletId: s.wallets[0], ReconciliationId: reconciled.GetReconciliation().GetId(),
+	}))
 	s.record(s.ListCurrencies(ctx, &ledgerv1.ListCurrenciesRequest{}))
 	s.record(s.tags.GetTag(ctx, &ledgerv1.GetTagRequest{Tag: "trip"}))
 	s.record(s.CheckReferences(ctx, &ledgerv1.CheckReferencesRequest{
@@ -38,7 +54,7 @@ func (s *isolated) useMore(ctx context.Context) {
 	s.useSides(ctx)
 	s.useBooks(ctx)
 	stream := &fixture.DownloadStream[ledgerv1.ExportTransactionsResponse]{Ctx: ctx}
-	err := export.New(s.env.Ledger, nil).
+	err = export.New(s.env.Ledger, nil).
 		ExportTransactions(&ledgerv1.ExportTransactionsRequest{Format: "json"}, stream)
 	for _, m := range stream.Sent {
 		s.record(m, err)
@@ -50,6 +66,18 @@ func (s *isolated) useMore(ctx context.Context) {
 		s.record(m, err)
 	}
 	s.useReports(ctx)
+}
+
+// unlock deletes the adjustments of the reconciled wallet.
+func (s *isolated) unlock(ctx context.Context) {
+	list, err := s.ListTransactions(ctx, &ledgerv1.ListTransactionsRequest{
+		Type: new("adjustment"), Cleared: new(true),
+	})
+	s.record(list, err)
+	for _, t := range list.GetTransactions() {
+		s.record(s.DeleteTransaction(ctx,
+			&ledgerv1.DeleteTransactionRequest{Id: t.GetId(), Unlock: true}))
+	}
 }
 
 // useReports calls the reports with each source of numbers and each group.
@@ -78,6 +106,17 @@ func (s *isolated) useReports(ctx context.Context) {
 	s.record(reports.GetFlow(ctx, &ledgerv1.GetFlowRequest{From: new("2026-02-01"), Currency: eur}))
 	s.record(reports.GetComparison(ctx,
 		&ledgerv1.GetComparisonRequest{From: new("2026-03-01"), Currency: eur}))
+	for _, req := range []*ledgerv1.GetBalancesRequest{
+		{From: new("2026-02-01"), To: new("2026-04-30")},
+		{To: new("2026-03-15"), Interval: new("week"), WalletId: s.wallets[:1]},
+	} {
+		s.record(reports.GetBalances(ctx, req))
+	}
+	worth := &fixture.DownloadStream[ledgerv1.ExportBalancesResponse]{Ctx: ctx}
+	worthErr := reports.ExportBalances(&ledgerv1.ExportBalancesRequest{}, worth)
+	for _, m := range worth.Sent {
+		s.record(m, worthErr)
+	}
 	table := &fixture.DownloadStream[ledgerv1.ExportSeriesResponse]{Ctx: ctx}
 	err := reports.ExportSeries(&ledgerv1.ExportSeriesRequest{Currency: eur}, table)
 	for _, m := range table.Sent {

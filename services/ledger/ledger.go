@@ -28,6 +28,8 @@
 //     attachments: files with transactions. files: their content in an object store
 //   - rules: the rules of users and the categories that their history suggests. rules/matching and
 //     rules/learning: the pure parts
+//   - reconciliations: adjustments of balances, and statements of banks that lock transactions.
+//     balances: past balances of wallets
 //   - posting: applies transactions to balances and totals, and defines the order of locks
 //   - request: dates, currencies and references to wallets and categories in requests. reads: the
 //     limit on expensive reads
@@ -72,6 +74,7 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/posting"
 	"github.com/coffer-budget/coffer/services/ledger/reads"
 	"github.com/coffer-budget/coffer/services/ledger/receipts"
+	"github.com/coffer-budget/coffer/services/ledger/reconciliations"
 	"github.com/coffer-budget/coffer/services/ledger/reports"
 	"github.com/coffer-budget/coffer/services/ledger/rules"
 	"github.com/coffer-budget/coffer/services/ledger/series"
@@ -152,7 +155,7 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 	}
 	receiving.Files = store
 	server := &server{
-		Accounts:     &accounts.Accounts{Ledger: book, Cursors: cursors},
+		Accounts:     &accounts.Accounts{Ledger: book, Cursors: cursors, Gates: gates},
 		Transactions: transactions.New(book, cursors, gates),
 		Receipts:     receiving,
 		Reports:      &reports.Reports{Ledger: book, Reads: gates},
@@ -270,6 +273,8 @@ func registerResources(
 	})
 	ledgerv1.RegisterReportServiceServer(srv,
 		&series.Reports{Ledger: resources.Ledger, Reads: gates})
+	ledgerv1.RegisterReconciliationServiceServer(srv,
+		&reconciliations.Reconciliations{Ledger: resources.Ledger, Cursors: resources.Cursors})
 	ledgerv1.RegisterTransferServiceServer(srv,
 		&transfers.Transfers{Ledger: resources.Ledger, Cursors: resources.Cursors, Reads: gates})
 }

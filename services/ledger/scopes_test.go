@@ -65,6 +65,8 @@ func (s *isolated) readAll() {
 		s.record(s.imports.GetImport(ctx, &ledgerv1.GetImportRequest{Id: id}))
 		s.record(s.imports.ListImportRows(ctx, &ledgerv1.ListImportRowsRequest{Id: id}))
 	}
+	s.record(s.reconciling().ListReconciliations(ctx,
+		&ledgerv1.ListReconciliationsRequest{WalletId: s.wallets[1]}))
 	server := &transfers.Transfers{Ledger: s.env.Ledger, Cursors: s.env.Cursors, Reads: s.env.Reads}
 	list, err := server.ListTransfers(ctx, &ledgerv1.ListTransfersRequest{})
 	s.record(list, err)

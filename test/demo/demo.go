@@ -92,6 +92,7 @@ func Fill(ctx context.Context, options Options) (Account, error) {
 		func() error { return filler.createBudgets(ctx, partner) },
 		func() error { return filler.createTransactions(ctx, transactions) },
 		func() error { return filler.createTransfers(ctx, transfers) },
+		func() error { return filler.valueFund(ctx) },
 		func() error { return filler.attach(ctx) },
 		func() error { return filler.createRules(ctx) },
 		func() error { return filler.importStatements(ctx, transactions) },
@@ -118,7 +119,7 @@ func (f *filler) createAccounts(ctx context.Context, entries []entry) error {
 		Format(time.DateOnly)
 	for i, w := range wallets {
 		body := object{
-			"name": w.name, "currency": w.currency,
+			"name": w.name, "currency": w.currency, "kind": w.kind,
 			"balance": amount(w.balance - net(entries, w.name)), "openingDate": first,
 			"color": w.color, "icon": w.icon, "position": i,
 		}
@@ -140,6 +141,23 @@ func (f *filler) createAccounts(ctx context.Context, entries []entry) error {
 		"baseCurrency": "EUR", "timeZone": "Europe/Dublin", "defaultWalletId": f.wallets[checking],
 		"defaultCategoryId": f.categories[groceries],
 	}, nil)
+}
+
+// valueFund states the value of the fund at the end of each of the last months, which changes
+// without income.
+func (f *filler) valueFund(ctx context.Context) error {
+	month := time.Date(f.Now.Year(), f.Now.Month(), 1, 0, 0, 0, 0, time.UTC)
+	for i, value := range []int64{861_240, 855_010, 878_930} {
+		body := object{
+			"date": month.AddDate(0, i-2, -1).Format(time.DateOnly), "balance": amount(value),
+			"description": "Value at the end of the month",
+		}
+		path := "/api/v1/wallet/" + f.wallets[fund] + "/adjustments"
+		if err := f.user.call(ctx, http.MethodPost, path, body, nil); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // createBudgets creates the budgets before the transactions, so that these raise alerts. The

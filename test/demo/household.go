@@ -8,31 +8,23 @@ const (
 	cash     = "Cash"
 	savings  = "Savings"
 	travel   = "Travel card"
+	fund     = "Index fund"
 )
 
-// wallets holds the wallets with their balances in cents after the last transaction. Opening
-// balances are computed from these, so that the dashboard shows plausible balances for any number
-// of days.
+// wallets holds the wallets with their balances in cents after the last transaction, and that of
+// the fund before its adjustments. Opening balances are computed from these, so that the dashboard
+// shows plausible balances for any number of days.
 var wallets = []struct {
-	name, currency, color, icon string
-	balance                     int64
+	name, currency, kind, color, icon string
+	balance                           int64
 }{
-	{checking, "EUR", "#2E7D5B", "🏦", 648_085},
-	{joint, "EUR", "#3B6FB5", "🏠", 186_240},
-	{card, "EUR", "#8A4FBF", "💳", 41_215},
-	{cash, "EUR", "#B7791F", "💶", 8_640},
-	{savings, "EUR", "#0F766E", "🐖", 1_264_180},
-	{travel, "USD", "#C2513B", "✈️", 64_075},
-}
-
-// currencyOf returns the currency of a wallet.
-func currencyOf(wallet string) string {
-	for _, w := range wallets {
-		if w.name == wallet {
-			return w.currency
-		}
-	}
-	return ""
+	{checking, "EUR", "checking", "#2E7D5B", "🏦", 648_085},
+	{joint, "EUR", "checking", "#3B6FB5", "🏠", 186_240},
+	{card, "EUR", "card", "#8A4FBF", "💳", 41_215},
+	{cash, "EUR", "cash", "#B7791F", "💶", 8_640},
+	{savings, "EUR", "savings", "#0F766E", "🐖", 1_264_180},
+	{travel, "USD", "other", "#C2513B", "✈️", 64_075},
+	{fund, "EUR", "investment", "#64748B", "📈", 850_000},
 }
 
 // Categories of the household.

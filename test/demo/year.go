@@ -151,3 +151,13 @@ func net(entries []entry, wallet string) (cents int64) {
 	}
 	return cents
 }
+
+// currencyOf returns the currency of a wallet.
+func currencyOf(wallet string) string {
+	for _, w := range wallets {
+		if w.name == wallet {
+			return w.currency
+		}
+	}
+	return ""
+}

@@ -77,7 +77,7 @@ func run(ctx context.Context, url string) error {
 	if err != nil {
 		return err
 	}
-	after, err := script.GetWalletWithResponse(ctx, wallet.JSON201.Wallet.Id)
+	after, err := script.GetWalletWithResponse(ctx, wallet.JSON201.Wallet.Id, nil)
 	if err != nil {
 		return err
 	}

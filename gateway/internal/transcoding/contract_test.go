@@ -53,14 +53,15 @@ var withoutIfMatch = map[string]string{
 	"DeleteAttachment": "an attachment never changes",
 	"DeleteImportProfile": "the next commit with the heading stores the mapping again, so no " +
 		"change is lost",
-	"DeleteReceipt":       "a receipt never changes",
-	"DeleteNotification":  "only the mark that it was read changes",
-	"UpdateNotifications": "it changes a list and has no other effect than the mark",
-	"UpdateNotification":  "it has no other effect than the mark",
-	"UpdateTransactions":  "each change has the ETag of its transaction",
-	"DeletePersonalToken": "a token never changes",
-	"WithdrawInvitation":  "it ends the invitation, and no change of one matters for that",
-	"RevokeSession":       "a session changes with each use, and the end of a session is final",
+	"DeleteReceipt":        "a receipt never changes",
+	"DeleteReconciliation": "only the mark that it differs changes",
+	"DeleteNotification":   "only the mark that it was read changes",
+	"UpdateNotifications":  "it changes a list and has no other effect than the mark",
+	"UpdateNotification":   "it has no other effect than the mark",
+	"UpdateTransactions":   "each change has the ETag of its transaction",
+	"DeletePersonalToken":  "a token never changes",
+	"RevokeSession":        "a session changes with each use, and the end of a session is final",
+	"WithdrawInvitation":   "it ends the invitation, and no change of one matters for that",
 }
 
 // TestEveryChangeHasIfMatch requires that a client can make each change and deletion conditional,
@@ -94,6 +95,7 @@ func TestEveryChangeHasIfMatch(t *testing.T) {
 var unlocated = map[string]string{
 	"CreatePersonalToken":   "the list is small, so a token has no path of its own",
 	"CreateTransactions":    "it creates several transactions",
+	"ReconcileWallet":       "a reconciliation is read with the others of its wallet",
 	"RedeliverWebhookEvent": "a delivery has no path of its own",
 	"RotateWebhookSecret":   "the secret can be read only once",
 	"TestWebhook":           "a delivery has no path of its own",

@@ -15,7 +15,7 @@
 // Accounts implements these RPCs of LedgerService. Call ExpireReferences regularly. The files:
 //
 //   - wallets.go, wallet_changes.go, wallet_place.go, store_wallets.go: wallets, their changes, and
-//     the order of their list
+//     the order of their list. cleared.go: their balances compared with the bank
 //   - categories.go, store_categories.go: categories and their merges. appearance.go, emoji.go:
 //     names, colors, icons, kinds and positions
 //   - budget_references.go, store_budget_references.go: the categories that budgets use
@@ -26,6 +26,7 @@ package accounts
 import (
 	"github.com/coffer-budget/coffer/internal/page"
 	"github.com/coffer-budget/coffer/services/ledger/posting"
+	"github.com/coffer-budget/coffer/services/ledger/reads"
 )
 
 // Accounts implements the RPCs of wallets, categories and the references of budgets.
@@ -35,4 +36,7 @@ type Accounts struct {
 	// Cursors seals the positions of lists, so that a cursor is valid only for the list and the
 	// user that got it.
 	Cursors page.Cursors
+	// Gates limits the simultaneous comparisons with banks of a user, together with the other
+	// expensive reads.
+	Gates *reads.Gates
 }

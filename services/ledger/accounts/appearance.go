@@ -2,6 +2,7 @@ package accounts
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 
 	"github.com/coffer-budget/coffer/internal/apierr"
@@ -44,6 +45,30 @@ func parseIcon(p *apierr.Problems, s string) string {
 		p.Invalid("icon", "must be at most 16 bytes")
 	case s != "" && !isEmoji(s):
 		p.Invalid("icon", "must be one emoji")
+	}
+	return s
+}
+
+// otherWallet is the kind of a wallet for which the owner set none.
+const otherWallet = "other"
+
+// walletKinds are the kinds of wallets. The constraint wallets_kind of the table has the same ones.
+var walletKinds = []string{
+	"cash", "checking", "savings", "card", "loan", "investment", "asset", otherWallet,
+}
+
+func parseWalletKind(p *apierr.Problems, s string) string {
+	if !slices.Contains(walletKinds, s) {
+		p.Invalid("kind",
+			"must be cash, checking, savings, card, loan, investment, asset or other")
+	}
+	return s
+}
+
+// WalletKind returns a kind, or the default if it is not valid. Imports use it like Appearance.
+func WalletKind(s string) string {
+	if !slices.Contains(walletKinds, s) {
+		return otherWallet
 	}
 	return s
 }

@@ -20,6 +20,8 @@ type wallet struct {
 	// days.
 	OpeningDate *time.Time `db:"opening_date"`
 	Archived    bool
+	// Kind is one of walletKinds.
+	Kind string
 	// Color and Icon are empty if the owner set none.
 	Color, Icon string
 	// Position is nil if the owner set none.
@@ -40,21 +42,21 @@ func insertWallet(ctx context.Context, q pg.Querier, wallet wallet) error {
 	return pg.Exec(ctx, q, `
 		WITH opened AS (
 			INSERT INTO wallets (owner_id, id, name, currency, initial_minor, opening_date,
-				archived, version, created_at, updated_at, color, icon, position)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+				archived, version, created_at, updated_at, color, icon, position, kind)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
 		)
 		INSERT INTO wallet_balances (owner_id, wallet_id, currency, amount_minor)
 		VALUES ($1, $2, $4, $5)`,
 		wallet.OwnerID, wallet.ID, wallet.Name, wallet.Currency, wallet.InitialMinor,
 		wallet.OpeningDate, wallet.Archived, wallet.Version, wallet.CreatedAt, wallet.UpdatedAt,
-		wallet.Color, wallet.Icon, wallet.Position)
+		wallet.Color, wallet.Icon, wallet.Position, wallet.Kind)
 }
 
 const walletsWith = `SELECT ` + walletColumns + walletsAndBalances
 
 const walletColumns = `w.id, w.owner_id, w.name, w.currency, w.initial_minor, w.opening_date,
 	w.archived, w.version, w.created_at, w.updated_at, w.color, w.icon, w.position,
-	held.currencies, held.amounts`
+	w.kind, held.currencies, held.amounts`
 
 // walletsAndBalances joins wallets w of the owner $1 with their balances. It omits balances of zero
 // except in the wallet's own currency. That currency is first, because false sorts before true. It
@@ -115,11 +117,12 @@ func updateWallet(ctx context.Context, q pg.Querier, wallet wallet, opened int64
 		)
 		UPDATE wallets
 		SET name = $5, initial_minor = $6, opening_date = $7,
-			archived = $8, version = $9, updated_at = $10, color = $11, icon = $12, position = $13
+			archived = $8, version = $9, updated_at = $10, color = $11, icon = $12, position = $13,
+			kind = $14
 		WHERE owner_id = $1 AND id = $2`,
 		wallet.OwnerID, wallet.ID, opened, wallet.Currency, wallet.Name, wallet.InitialMinor,
 		wallet.OpeningDate, wallet.Archived, wallet.Version, wallet.UpdatedAt, wallet.Color,
-		wallet.Icon, wallet.Position)
+		wallet.Icon, wallet.Position, wallet.Kind)
 }
 
 // deleteWallet deletes a wallet, its balances and its totals, and removes it from the owner's
@@ -136,4 +139,35 @@ func deleteWallet(ctx context.Context, q pg.Querier, owner, id uuid.UUID, at tim
 				WHERE owner_id = $1 AND default_wallet_id = $2
 			)
 		DELETE FROM wallets WHERE owner_id = $1 AND id = $2`, owner, id, at)
+}
+
+// clearedBalance contains the sums of the cleared and the other transactions of a wallet in one
+// currency, in minor units, and the number of the latter.
+type clearedBalance struct {
+	Currency                  string
+	Cleared, Uncleared, Count int64
+}
+
+// selectClearedBalances adds up the transactions of a wallet before a moment, if there is one. The
+// own currency of the wallet comes first, and has a row without transactions, too.
+func selectClearedBalances(
+	ctx context.Context, q pg.Querier, w wallet, end *time.Time,
+) ([]clearedBalance, error) {
+	return pg.All[clearedBalance](ctx, q, `
+		SELECT c.currency, coalesce(s.cleared, 0)::bigint AS cleared,
+			coalesce(s.uncleared, 0)::bigint AS uncleared, coalesce(s.count, 0) AS count
+		FROM (
+			SELECT currency FROM wallet_balances WHERE owner_id = $1 AND wallet_id = $2
+		) AS c
+		LEFT JOIN (
+			SELECT currency, sum(amount_minor) FILTER (WHERE cleared) AS cleared,
+				sum(amount_minor) FILTER (WHERE NOT cleared) AS uncleared,
+				count(*) FILTER (WHERE NOT cleared) AS count
+			FROM transactions
+			WHERE owner_id = $1 AND wallet_id = $2
+				AND ($4::timestamptz IS NULL OR date < $4)
+			GROUP BY currency
+		) AS s USING (currency)
+		WHERE c.currency = $3 OR s.currency IS NOT NULL
+		ORDER BY c.currency <> $3, c.currency`, w.OwnerID, w.ID, w.Currency, end)
 }

@@ -13,9 +13,9 @@ import (
 // walletChanges holds the fields of a wallet that a request sets; the others are nil. An empty
 // color or icon removes it.
 type walletChanges struct {
-	name, color, icon *string
-	archived          *bool
-	position          *int32
+	name, kind, color, icon *string
+	archived                *bool
+	position                *int32
 	// noPosition is set if the request removes the position.
 	noPosition bool
 	// initial is the opening balance in the major unit. It stays text because its decimals depend
@@ -33,6 +33,9 @@ func parseWalletChanges(req *ledgerv1.UpdateWalletRequest) (walletChanges, error
 	parsed := walletChanges{archived: req.Archived, initial: req.InitialBalance}
 	if req.Name != nil {
 		parsed.name = parseName(&problems, req.GetName())
+	}
+	if req.Kind != nil {
+		parsed.kind = new(parseWalletKind(&problems, req.GetKind()))
 	}
 	if req.Color != nil {
 		parsed.color = new(parseColor(&problems, req.GetColor()))
@@ -74,6 +77,7 @@ func parseOpeningDate(problems *apierr.Problems, s string) *time.Time {
 // error if the opening balance has more decimals than the currency.
 func (c walletChanges) apply(wallet *wallet) error {
 	request.Set(&wallet.Name, c.name)
+	request.Set(&wallet.Kind, c.kind)
 	request.Set(&wallet.Color, c.color)
 	request.Set(&wallet.Icon, c.icon)
 	request.Set(&wallet.Archived, c.archived)
@@ -100,4 +104,32 @@ func formatDay(day *time.Time) string {
 		return ""
 	}
 	return day.Format(calendar.DateLayout)
+}
+
+// parseWallet validates the request and returns the wallet with its opening balance, still without
+// id and owner.
+func parseWallet(req *ledgerv1.CreateWalletRequest) (wallet, error) {
+	var p apierr.Problems
+	name := parseName(&p, req.GetName())
+	currency := request.RequireCurrency(&p, "currency", req.GetCurrency())
+	parsed := wallet{
+		Name: *name, Currency: currency.Code(), Color: parseColor(&p, req.GetColor()),
+		Icon: parseIcon(&p, req.GetIcon()),
+	}
+	if req.Position != nil {
+		parsed.Position = checkPosition(&p, req.GetPosition())
+	}
+	parsed.Kind = otherWallet
+	if req.Kind != nil {
+		parsed.Kind = parseWalletKind(&p, req.GetKind())
+	}
+	if req.Balance != nil {
+		var err error
+		if parsed.InitialMinor, err = request.ParseAmount(currency, req.GetBalance()); err != nil {
+			p.Invalid("balance", err.Error())
+		}
+	}
+	parsed.OpeningDate = parseOpeningDate(&p, req.GetOpeningDate())
+	parsed.Currencies, parsed.Amounts = []string{parsed.Currency}, []int64{parsed.InitialMinor}
+	return parsed, p.Err()
 }

@@ -2,6 +2,7 @@ package accounts
 
 import (
 	"context"
+	"slices"
 	"strconv"
 
 	"github.com/google/uuid"
@@ -125,7 +126,8 @@ func (s *Accounts) ListWallets(
 	return resp, nil
 }
 
-// GetWallet returns one of the caller's wallets, with its current balances.
+// GetWallet returns one of the caller's wallets, with its current balances. With include=cleared,
+// the response also compares them with the bank.
 func (s *Accounts) GetWallet(
 	ctx context.Context, req *ledgerv1.GetWalletRequest,
 ) (*ledgerv1.GetWalletResponse, error) {
@@ -133,16 +135,24 @@ func (s *Accounts) GetWallet(
 	if !ok {
 		return nil, request.ErrInvalidWalletID
 	}
+	to, err := parseInclude(req)
+	if err != nil {
+		return nil, err
+	}
 	w, err := selectWallet(ctx, s.DB, caller.ID(ctx), id)
 	if err != nil {
 		return nil, pg.IfNoRows(err, request.ErrWalletNotFound)
 	}
-	return &ledgerv1.GetWalletResponse{Wallet: w.proto(), Etag: etag.Format(w.Version)}, nil
+	resp := &ledgerv1.GetWalletResponse{Wallet: w.proto(), Etag: etag.Format(w.Version)}
+	if slices.Contains(req.GetInclude(), includeCleared) {
+		resp.Cleared, err = s.compareCleared(ctx, w, to)
+	}
+	return resp, err
 }
 
-// UpdateWallet renames, archives or restores a wallet, or changes its appearance or its opening
-// balance. The balance changes with the opening balance. The currency cannot be changed. Clients
-// hide archived wallets, but transactions in them can still be created and changed. Errors:
+// UpdateWallet renames, archives or restores a wallet, or changes its kind, its appearance or its
+// opening balance. The balance changes with the opening balance. The currency cannot be changed.
+// Clients hide archived wallets, but transactions in them can still be created and changed. Errors:
 // WALLET_NOT_FOUND, VERSION_MISMATCH and EMPTY_UPDATE.
 func (s *Accounts) UpdateWallet(
 	ctx context.Context, req *ledgerv1.UpdateWalletRequest,
@@ -239,30 +249,6 @@ func (s *Accounts) lockWallet(
 	return w, nil
 }
 
-// parseWallet validates the request and returns the wallet with its opening balance, still without
-// id and owner.
-func parseWallet(req *ledgerv1.CreateWalletRequest) (wallet, error) {
-	var p apierr.Problems
-	name := parseName(&p, req.GetName())
-	currency := request.RequireCurrency(&p, "currency", req.GetCurrency())
-	parsed := wallet{
-		Name: *name, Currency: currency.Code(), Color: parseColor(&p, req.GetColor()),
-		Icon: parseIcon(&p, req.GetIcon()),
-	}
-	if req.Position != nil {
-		parsed.Position = checkPosition(&p, req.GetPosition())
-	}
-	if req.Balance != nil {
-		var err error
-		if parsed.InitialMinor, err = request.ParseAmount(currency, req.GetBalance()); err != nil {
-			p.Invalid("balance", err.Error())
-		}
-	}
-	parsed.OpeningDate = parseOpeningDate(&p, req.GetOpeningDate())
-	parsed.Currencies, parsed.Amounts = []string{parsed.Currency}, []int64{parsed.InitialMinor}
-	return parsed, p.Err()
-}
-
 // proto returns w as the API shows it. Amounts[0] is the balance in the wallet's own currency.
 func (w wallet) proto() *ledgerv1.Wallet {
 	m := &ledgerv1.Wallet{
@@ -273,6 +259,7 @@ func (w wallet) proto() *ledgerv1.Wallet {
 		InitialBalance: money.CurrencyOf(w.Currency).Format(w.InitialMinor),
 		OpeningDate:    formatDay(w.OpeningDate),
 		Archived:       w.Archived,
+		Kind:           w.Kind,
 		Color:          w.Color,
 		Icon:           w.Icon,
 		Position:       w.Position,

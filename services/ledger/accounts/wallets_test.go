@@ -42,7 +42,7 @@ func TestCreateWalletOpeningBalance(t *testing.T) {
 				InitialBalance: tc.want,
 				Balances:       []*ledgerv1.Balance{{Currency: code, Amount: tc.want}},
 				CreatedAt:      "2026-03-15T12:00:00.000Z", UpdatedAt: "2026-03-15T12:00:00.000Z",
-				OpeningDate: "2026-03-15",
+				OpeningDate: "2026-03-15", Kind: "other",
 			}
 			require.True(t, proto.Equal(want, wallet), wallet)
 			require.Equal(t, `"1"`, created.GetEtag())

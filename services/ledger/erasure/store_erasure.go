@@ -15,8 +15,8 @@ import (
 var tables = []string{
 	"import_rows", "import_creations", "imports", "import_profiles", "import_accounts",
 	"rule_changes", "rule_jobs", "rule_wallets", "rules",
-	"attachment_chunks", "attachments", "splits", "transactions", "monthly_transfers",
-	"monthly_totals", "receipt_images", "receipts",
+	"attachment_chunks", "attachments", "splits", "transactions", "reconciliations",
+	"monthly_transfers", "monthly_totals", "receipt_images", "receipts",
 	"budget_references", "referencing_budgets", "merged_categories", "settings", "tags",
 	"wallet_balances", "wallets", "categories", "idempotency_keys", "tombstones",
 }

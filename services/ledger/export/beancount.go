@@ -37,6 +37,7 @@ func newBeancount(w io.Writer, _ *ledgerv1.ExportTransactionsRequest) encoder {
 func (e *beancountEncoder) begin(books books) error {
 	e.chart = newChart(books, [3]string{"Assets", "Expenses", "Income"}, accountComponent)
 	e.opening, e.transfers = "Equity:Opening-Balances", "Equity:Transfers"
+	e.adjustments = "Equity:Adjustments"
 	// beancount divides a total price by the amount, so the result may differ in the last of 28
 	// digits. It derives no tolerance from amounts without decimals, such as yen.
 	e.printf("option \"title\" \"Coffer\"\noption \"inferred_tolerance_default\" \"*:0.00001\"\n\n")
@@ -58,6 +59,7 @@ func (e *beancountEncoder) begin(books books) error {
 		open(e.income[c.ID])
 	}
 	open(e.opening)
+	open(e.adjustments)
 	open(e.transfers)
 	for _, w := range openings(books) {
 		e.printf("\n%s * \"Opening balance\"\n", w.openingDay())

@@ -25,6 +25,7 @@ var notExported = map[protoreflect.Name]string{
 	"untagged":   inFile,
 	"payee":      inFile,
 	"counted":    inFile,
+	"cleared":    inFile,
 
 	"without_payee":      inFile,
 	"except_wallet_id":   inFile,

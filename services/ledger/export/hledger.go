@@ -30,13 +30,14 @@ func newHledger(w io.Writer, _ *ledgerv1.ExportTransactionsRequest) encoder {
 func (e *hledgerEncoder) begin(books books) error {
 	e.chart = newChart(books, [3]string{"assets", "expenses", "income"}, accountName)
 	e.opening, e.transfers = "equity:opening balances", "equity:transfers"
+	e.adjustments = "equity:adjustments"
 	for _, w := range books.wallets {
 		e.printf("account %s\n", e.assets[w.ID])
 	}
 	for _, c := range books.categories {
 		e.printf("account %s\naccount %s\n", e.expenses[c.ID], e.income[c.ID])
 	}
-	e.printf("account %s\naccount %s\n", e.opening, e.transfers)
+	e.printf("account %s\naccount %s\naccount %s\n", e.opening, e.adjustments, e.transfers)
 	for _, code := range slices.Sorted(maps.Keys(currencies(books))) {
 		sample := money.CurrencyOf(code).Format(1000 * pow10(money.CurrencyOf(code).Decimals()))
 		if !strings.Contains(sample, ".") {

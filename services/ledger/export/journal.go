@@ -14,9 +14,9 @@ import (
 // a transaction decides whether it is an expense or income. Both formats of journals embed it.
 type chart struct {
 	assets, expenses, income map[uuid.UUID]string
-	// opening is the other side of opening balances. transfers is the other side of a leg whose
-	// counterpart is not in the entry.
-	opening, transfers string
+	// opening is the other side of opening balances, and adjustments that of adjustments. transfers
+	// is the other side of a leg whose counterpart is not in the entry.
+	opening, adjustments, transfers string
 }
 
 // newChart returns the accounts of the books. roots are the first segments of the accounts of
@@ -59,6 +59,9 @@ func (c chart) lines(entry entry) []line {
 	switch {
 	case entry.TransferID != nil:
 		return c.transfer(entry, own)
+	case entry.Adjustment:
+		other := amountOf(-entry.AmountMinor, entry.Currency)
+		return []line{own, {account: c.adjustments, amount: other}}
 	case len(entry.Splits) > 0:
 		lines := []line{own}
 		for _, s := range entry.Splits {

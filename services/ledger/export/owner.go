@@ -17,6 +17,7 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/files"
 	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
 	"github.com/coffer-budget/coffer/services/ledger/receipts"
+	"github.com/coffer-budget/coffer/services/ledger/reconciliations"
 	"github.com/coffer-budget/coffer/services/ledger/rules"
 	"github.com/coffer-budget/coffer/services/ledger/settings"
 	"github.com/coffer-budget/coffer/services/ledger/tags"
@@ -137,6 +138,13 @@ func (e ownerExport) lists(ctx context.Context) error {
 		func(before uuid.UUID) ([]receipts.Exported, error) {
 			return receipts.Page(ctx, e.tx, e.owner, before, ownerPage)
 		}, receipts.Exported.Message)
+	if err != nil {
+		return err
+	}
+	err = archive.Pages(e.files, "reconciliations.jsonl",
+		func(before uuid.UUID) ([]reconciliations.Exported, error) {
+			return reconciliations.Page(ctx, e.tx, e.owner, before, ownerPage)
+		}, reconciliations.Exported.Message)
 	if err != nil {
 		return err
 	}

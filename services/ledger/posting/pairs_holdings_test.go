@@ -20,7 +20,7 @@ type holdings struct {
 	person
 	otherWallet, otherCategory, unusedWallet, unusedCategory uuid.UUID
 	// food is in wallet and category, fun in otherWallet and otherCategory; scanned are the
-	// transactions of a receipt.
+	// transactions of a receipt. food and out are cleared.
 	food, fun string
 	receipt   string
 	scanned   [2]string
@@ -30,6 +30,9 @@ type holdings struct {
 	// transaction with parts in category and otherCategory. food and split have the tag trip, fun
 	// has the tag work. income is an income of the amount of food in otherWallet.
 	transfer, out, in, split, income string
+	// adjustment is an adjustment of wallet. locked is a transaction of the reconciliation, of the
+	// requests that prepare them, in otherWallet.
+	adjustment, locked, reconciliation string
 	// attachment and applied are the attachment and the rule of the requests that prepare them, and
 	// the others are imports.
 	attachment, applied                                                       string
@@ -84,11 +87,12 @@ func (p pausedServer) newHoldings(t *testing.T, n int) []holdings {
 			})
 		}
 		holdings.food = add(holdings.Wallet, holdings.Category, 0, nil, "trip")
+		ts[len(ts)-1].Cleared = true
 		holdings.fun = add(holdings.otherWallet, holdings.otherCategory, 0, nil, "work")
 		transfer := p.NewID()
 		holdings.transfer = transfer.String()
 		holdings.out = insert(posting.Transaction{
-			WalletID: holdings.Wallet, AmountMinor: -300, TransferID: &transfer,
+			WalletID: holdings.Wallet, AmountMinor: -300, TransferID: &transfer, Cleared: true,
 		})
 		holdings.in = insert(posting.Transaction{
 			WalletID: holdings.otherWallet, AmountMinor: 300, TransferID: &transfer,
@@ -102,6 +106,9 @@ func (p pausedServer) newHoldings(t *testing.T, n int) []holdings {
 		})
 		holdings.income = insert(posting.Transaction{
 			WalletID: holdings.otherWallet, CategoryID: &holdings.otherCategory, AmountMinor: 700,
+		})
+		holdings.adjustment = insert(posting.Transaction{
+			WalletID: holdings.Wallet, AmountMinor: 90, Adjustment: true,
 		})
 		holdings.receipt = receipt.String()
 		for i := range holdings.scanned {

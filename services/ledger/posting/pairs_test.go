@@ -25,7 +25,7 @@ type request struct {
 
 // writes are the requests of TestConcurrentWrites.
 var writes = slices.Concat(plainWrites, transferWrites, detailWrites, importWrites, ruleWrites,
-	accountWrites)
+	accountWrites, balanceWrites)
 
 // plainWrites are requests without transfers, splits, tags, attachments and imports.
 var plainWrites = []request{

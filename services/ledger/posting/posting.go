@@ -1,10 +1,10 @@
 // Package posting applies transactions to the balances and monthly totals of their owners.
 //
 // It guarantees that both always equal the sum of the transactions. The monthly totals exclude the
-// legs of transfers, whose sums are in monthly_transfers, and count the parts of a split
-// transaction instead of the transaction. Insert writes transactions together with their postings,
-// events and idempotency records, in one statement. After a change or a deletion of a transaction,
-// Replace or Remove corrects the sums, in the same database transaction.
+// legs of transfers and adjustments, whose sums are in monthly_transfers, and count the parts of a
+// split transaction instead of the transaction. Insert writes transactions together with their
+// postings, events and idempotency records, in one statement. After a change or a deletion of a
+// transaction, Replace or Remove corrects the sums, in the same database transaction.
 //
 // A posting adds to income or expense by its sign. A refund, which is a part with the opposite sign
 // of its transaction, counts with the type of the transaction instead. Triggers on splits add such
@@ -33,7 +33,7 @@
 //     and their tags. store_external.go: transactions by their external ids
 //   - store_settings.go: the time zone that decides which day is today
 //   - store_changes.go: the transactions that changed after a number, for package sync. errors.go:
-//     ClientError
+//     ClientError. reconciled.go: which changes of reconciled transactions are allowed
 package posting
 
 import (
@@ -49,7 +49,8 @@ import (
 )
 
 // posting is an effect on the balance of a wallet, and on the monthly totals of a category. Without
-// a category it is a leg of a transfer, and affects monthly_transfers instead of monthly_totals.
+// a category it is a leg of a transfer or an adjustment, and affects monthly_transfers instead of
+// monthly_totals.
 type posting struct {
 	owner, wallet uuid.UUID
 	category      *uuid.UUID

@@ -13,6 +13,7 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/fixture"
 	"github.com/coffer-budget/coffer/services/ledger/imports"
 	"github.com/coffer-budget/coffer/services/ledger/receipts"
+	"github.com/coffer-budget/coffer/services/ledger/reconciliations"
 	"github.com/coffer-budget/coffer/services/ledger/reports"
 	"github.com/coffer-budget/coffer/services/ledger/rules"
 	"github.com/coffer-budget/coffer/services/ledger/settings"
@@ -33,6 +34,7 @@ type service struct {
 	*receipts.Receipts
 	*reports.Reports
 	transfers   *transfers.Transfers
+	reconciling *reconciliations.Reconciliations
 	tags        *tags.Server
 	attachments *attachments.Attachments
 	imports     *imports.Imports
@@ -63,6 +65,7 @@ func serve(ctx context.Context, base *fixture.Service) *service {
 		transfers: &transfers.Transfers{
 			Ledger: base.Ledger, Cursors: base.Cursors, Reads: base.Reads,
 		},
+		reconciling: &reconciliations.Reconciliations{Ledger: base.Ledger, Cursors: base.Cursors},
 		tags:        &tags.Server{Ledger: base.Ledger, Reads: base.Reads},
 		settings:    &settings.Server{Ledger: base.Ledger},
 		sync:        &sync.Server{Ledger: base.Ledger, Cursors: base.Cursors},

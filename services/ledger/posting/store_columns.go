@@ -116,6 +116,8 @@ var transactionColumns = columns[insertion]{
 	field("external_id", "text", func(t *Transaction) *string { return t.ExternalID }),
 	field("import_id", "uuid", func(t *Transaction) *uuid.UUID { return t.ImportID }),
 	field("split_count", "smallint", func(t *Transaction) int16 { return int16(len(t.Splits)) }),
+	field("adjustment", "boolean", func(t *Transaction) bool { return t.Adjustment }),
+	field("cleared", "boolean", func(t *Transaction) bool { return t.Cleared }),
 	field("created_at", "timestamptz", func(t *Transaction) time.Time { return t.CreatedAt }),
 }
 
@@ -136,6 +138,9 @@ var otherColumns = columns[insertion]{
 
 // changedColumns are the columns that Update reads.
 var changedColumns = slices.Concat(transactionColumns, columns[insertion]{
+	field("reconciliation_id", "uuid", func(t *Transaction) *uuid.UUID {
+		return t.ReconciliationID
+	}),
 	field("tags", "text", func(t *Transaction) string { return strings.Join(t.Tags, ",") }),
 	field("version", "bigint", func(t *Transaction) int64 { return t.Version }),
 	field("updated_at", "timestamptz", func(t *Transaction) time.Time { return t.UpdatedAt }),

@@ -31,6 +31,7 @@ func requireColumns[Rows any](t *testing.T, all columns[Rows], rows Rows) {
 	t.Helper()
 	goTypes := map[string][]string{
 		"bigint":      {"[]int64"},
+		"boolean":     {"[]bool"},
 		"smallint":    {"[]int16"},
 		"bytea":       {"[][]uint8"},
 		"text":        {"[]string", "[]*string"},

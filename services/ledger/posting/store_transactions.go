@@ -67,7 +67,8 @@ var updateSQL = `
 			amount_minor = c.amount_minor, amount_e4 = c.amount_e4, description = c.description,
 			date = c.date, version = c.version, updated_at = c.updated_at, payee = c.payee,
 			notes = c.notes, tags = string_to_array(c.tags, ','), split_count = c.split_count,
-			transfer_id = c.transfer_id, seq = (SELECT taken_seq($1))
+			transfer_id = c.transfer_id, cleared = c.cleared,
+			reconciliation_id = c.reconciliation_id, seq = (SELECT taken_seq($1))
 		FROM unnest(` + changedColumns.parameters(2) + `) AS c (` + changedColumns.names() + `)
 		WHERE t.owner_id = $1 AND t.id = c.id`
 

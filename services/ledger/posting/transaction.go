@@ -15,6 +15,9 @@ const (
 	Expense  = "expense"
 	Income   = "income"
 	Transfer = "transfer"
+	// Adjustment is the type of a transaction that sets the balance of a wallet. It is no income
+	// and no expense.
+	Adjustment = "adjustment"
 )
 
 // Transaction is a row of table transactions.
@@ -27,7 +30,8 @@ type Transaction struct {
 	Date        time.Time
 	Currency    string
 	WalletID    uuid.UUID `db:"wallet_id"`
-	// CategoryID is nil for a leg of a transfer and for a transaction with splits.
+	// CategoryID is nil for a leg of a transfer, for an adjustment and for a transaction with
+	// splits.
 	CategoryID *uuid.UUID `db:"category_id"`
 	// ReceiptID is nil unless the transaction was created from a receipt.
 	ReceiptID *uuid.UUID `db:"receipt_id"`
@@ -49,6 +53,12 @@ type Transaction struct {
 	ExternalID      *string    `db:"external_id"`
 	ImportID        *uuid.UUID `db:"import_id"`
 	AttachmentCount int        `db:"attachment_count"`
+	// Adjustment is set if the transaction is an adjustment. It never changes.
+	Adjustment bool
+	// Cleared reports whether the bank has booked the transaction.
+	Cleared bool
+	// ReconciliationID is set while a reconciliation locks the transaction.
+	ReconciliationID *uuid.UUID `db:"reconciliation_id"`
 	// Version starts at 1 and increases with each change. The ETag contains it.
 	Version   int64
 	CreatedAt time.Time `db:"created_at"`
@@ -59,8 +69,8 @@ type Transaction struct {
 // the struct.
 const TransactionColumns = `t.id, t.owner_id, t.amount_minor, t.description, t.date, t.currency,
 	t.wallet_id, t.category_id, t.receipt_id, t.payee, t.notes, t.tags, t.transfer_id,
-	t.split_count, t.external_id, t.import_id, t.attachment_count, t.version, t.created_at,
-	t.updated_at`
+	t.split_count, t.external_id, t.import_id, t.attachment_count, t.adjustment, t.cleared,
+	t.reconciliation_id, t.version, t.created_at, t.updated_at`
 
 // Split is a part of a transaction: a row of table splits.
 type Split struct {
@@ -110,8 +120,8 @@ func (t Transaction) HasCategory(id uuid.UUID) bool {
 	return t.CategoryID != nil && *t.CategoryID == id
 }
 
-// Proto returns t as the API shows it. The type of a leg is transfer, and otherwise follows the
-// sign of the amount.
+// Proto returns t as the API shows it. Legs and adjustments have their own types. Otherwise the
+// type follows the sign of the amount.
 func (t Transaction) Proto() *ledgerv1.Transaction {
 	message := &ledgerv1.Transaction{}
 	t.fill(message, &lastTexts{})
@@ -156,9 +166,12 @@ func (t *Transaction) fill(message *ledgerv1.Transaction, last *lastTexts) {
 	message.UpdatedAt = last.updated.of(t.UpdatedAt, calendar.FormatTime)
 	message.CreatedAt = last.updated.of(t.CreatedAt, calendar.FormatTime)
 	message.AttachmentCount = int32(t.AttachmentCount) //nolint:gosec // At most 10.
+	message.Cleared, message.Reconciled = t.Cleared, t.ReconciliationID != nil
 	switch {
 	case t.TransferID != nil:
 		message.Type = Transfer
+	case t.Adjustment:
+		message.Type = Adjustment
 	case t.AmountMinor < 0:
 		message.Type = Expense
 	}

@@ -169,6 +169,7 @@ func TestGetSummaryShowsUnusedWallet(t *testing.T) {
 	requireSame(t, []*ledgerv1.WalletTotals{{
 		WalletId: id.String(), Name: "Cash", Currency: "EUR", Income: "0.00", Expense: "0.00",
 		Net: "0.00", Balance: "0.00", TransferredIn: "0.00", TransferredOut: "0.00",
+		Adjusted: "0.00",
 	}}, resp.GetSummary().GetByWallet())
 	requireSame(t, []*ledgerv1.Totals{{
 		Currency: "EUR", Income: "0.00", Expense: "0.00", Net: "0.00", Balance: "0.00",

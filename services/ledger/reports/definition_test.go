@@ -83,11 +83,13 @@ func (a answers) read(row interface {
 	return sums{income, expense, int64(count)}
 }
 
-// list returns the totals of the expenses and incomes of a list. The totals of the three types add
+// list returns the totals of the expenses and incomes of a list. The totals of the four types add
 // up to those of the list of all types.
 func (a answers) list(set func(*ledgerv1.ListTransactionsRequest)) sums {
 	of, code := map[string]sums{}, a.currency.Code()
-	for _, kind := range []string{posting.Expense, posting.Income, posting.Transfer, ""} {
+	for _, kind := range []string{
+		posting.Expense, posting.Income, posting.Transfer, posting.Adjustment, "",
+	} {
 		req := &ledgerv1.ListTransactionsRequest{
 			Include: []string{"totals"}, Currency: &code,
 			From: &a.from, To: &a.to, Limit: new(int32(1)),
@@ -106,8 +108,10 @@ func (a answers) list(set func(*ledgerv1.ListTransactionsRequest)) sums {
 	expenses, incomes, legs := of[posting.Expense], of[posting.Income], of[posting.Transfer]
 	require.Equal(a.r, sums{0, expenses.expense, expenses.count}, expenses)
 	require.Equal(a.r, sums{incomes.income, 0, incomes.count}, incomes)
+	adjustments := of[posting.Adjustment]
 	require.Equal(a.r, sums{0, 0, legs.count}, legs)
-	require.Equal(a.r, expenses.plus(incomes).plus(legs), of[""])
+	require.Equal(a.r, sums{0, 0, adjustments.count}, adjustments)
+	require.Equal(a.r, expenses.plus(incomes).plus(legs).plus(adjustments), of[""])
 	return expenses.plus(incomes)
 }
 

@@ -65,13 +65,12 @@ type walletBalance struct {
 	Total int64
 }
 
-// walletTransfers contains the transfers into and out of a wallet in one currency, both positive
-// and in minor units.
+// walletTransfers contains the transfers into and out of a wallet in one currency, both positive,
+// and its adjustments, in minor units.
 type walletTransfers struct {
-	WalletID uuid.UUID `db:"wallet_id"`
-	Currency string
-	In       int64
-	Out      int64
+	WalletID          uuid.UUID `db:"wallet_id"`
+	Currency          string
+	In, Out, Adjusted int64
 }
 
 // walletCurrency identifies a row by wallet.
@@ -103,7 +102,7 @@ func (f figures) proto(query summaryQuery) (*ledgerv1.Summary, bool) {
 }
 
 // dropUnused removes the balances that are zero in a currency that is not the wallet's own, unless
-// the wallet has transactions or transfers in it within the window.
+// the wallet has transactions, transfers or adjustments in it within the window.
 func (f *figures) dropUnused() {
 	moved := map[walletCurrency]bool{}
 	for _, m := range f.wallets {
@@ -118,9 +117,9 @@ func (f *figures) dropUnused() {
 }
 
 // openingBalances returns the balances at the start of the window (the end of the previous one) by
-// currency: the closing balances minus the movements, the transfers and the opened wallets of the
-// window. Within one currency a transfer cancels out; between currencies it changes both. It
-// returns false if a balance exceeds an int64.
+// currency: the closing balances minus the movements, the transfers, the adjustments and the opened
+// wallets of the window. Within one currency a transfer cancels out; between currencies it changes
+// both. It returns false if a balance exceeds an int64.
 func (f figures) openingBalances(closing map[string]int64) (map[string]int64, bool) {
 	opening, ok := maps.Clone(closing), true
 	subtract := func(currency string, net int64) {
@@ -134,6 +133,7 @@ func (f figures) openingBalances(closing map[string]int64) (map[string]int64, bo
 	}
 	for _, t := range f.transfers {
 		subtract(t.Currency, t.In-t.Out)
+		subtract(t.Currency, t.Adjusted)
 	}
 	for _, b := range f.balances {
 		subtract(b.Currency, b.Opened)
@@ -257,6 +257,7 @@ func (f figures) walletsProto() []*ledgerv1.WalletTotals {
 			Income: c.Format(m.Income), Expense: c.Format(m.Expense),
 			Net: c.Format(m.Income - m.Expense), Balance: c.Format(b.Balance),
 			TransferredIn: c.Format(t.In), TransferredOut: c.Format(t.Out),
+			Adjusted: c.Format(t.Adjusted),
 		}
 	}
 	return out

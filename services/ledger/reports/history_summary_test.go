@@ -126,6 +126,8 @@ func (h history) walletTotals(
 		})
 		balance := h.balance(of, currency, period.End)
 		in, gone, legs := h.transferred(period, currency, of)
+		adjusted, adjustments := h.adjusted(period, currency, of)
+		legs += adjustments
 		if of.Currency != currency && balance == 0 && count == 0 && legs == 0 {
 			continue
 		}
@@ -134,7 +136,7 @@ func (h history) walletTotals(
 			Income: unit.Format(income), Expense: unit.Format(expense),
 			Net:     unit.Format(income - expense),
 			Balance: unit.Format(balance), TransferredIn: unit.Format(in),
-			TransferredOut: unit.Format(gone),
+			TransferredOut: unit.Format(gone), Adjusted: unit.Format(adjusted),
 		})
 	}
 	return out
@@ -155,12 +157,27 @@ func (h history) transferred(
 	return in, out, count
 }
 
-// moved adds up the matching transactions of a window in a currency, except the legs of transfers.
+// adjusted adds up the adjustments of a wallet.
+func (h history) adjusted(
+	w calendar.Period, currency string, of historyWallet,
+) (sum int64, count int) {
+	for _, t := range h.transactions {
+		if t.Adjustment && w.Contains(t.Date) && t.Currency == currency && t.WalletID == of.ID {
+			count++
+			sum += t.AmountMinor
+		}
+	}
+	return sum, count
+}
+
+// moved adds up the matching transactions of a window in a currency, except the legs of transfers
+// and adjustments.
 func (h history) moved(
 	w calendar.Period, currency string, which func(posting.Transaction) bool,
 ) (income, expense int64, count int32) {
 	for _, t := range h.transactions {
-		if t.TransferID != nil || !w.Contains(t.Date) || t.Currency != currency || !which(t) {
+		if t.TransferID != nil || t.Adjustment || !w.Contains(t.Date) ||
+			t.Currency != currency || !which(t) {
 			continue
 		}
 		count++
@@ -178,7 +195,8 @@ func (h history) movedIn(
 	which func(posting.Transaction) bool,
 ) (income, expense int64, count int32) {
 	for _, transaction := range h.transactions {
-		if transaction.TransferID != nil || !w.Contains(transaction.Date) ||
+		if transaction.TransferID != nil || transaction.Adjustment ||
+			!w.Contains(transaction.Date) ||
 			transaction.Currency != currency || !which(transaction) {
 			continue
 		}
@@ -238,7 +256,7 @@ func (h history) categoryTotals(
 func (h history) list(q summaryQuery, out *ledgerv1.Summary) {
 	var all, expenses []posting.Transaction
 	for _, t := range h.transactions {
-		if t.TransferID == nil && q.period.Contains(t.Date) &&
+		if t.TransferID == nil && !t.Adjustment && q.period.Contains(t.Date) &&
 			(q.currency == "" || t.Currency == q.currency) {
 			all = append(all, t)
 			if t.AmountMinor < 0 {

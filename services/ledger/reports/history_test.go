@@ -28,6 +28,7 @@ type historyWallet struct {
 	ID             uuid.UUID
 	Name, Currency string
 	InitialMinor   int64
+	Archived       bool
 	// Opened is the day from which the opening balance counts, or nil if it always counts.
 	Opened *time.Time
 }
@@ -56,6 +57,7 @@ func (s *server) anyHistory(r *rapid.T, ctx context.Context) history {
 		require.NoError(r, err)
 		wallet.ID = uuid.MustParse(resp.GetWallet().GetId())
 		if rapid.Bool().Draw(r, "archived") {
+			wallet.Archived = true
 			_, err := s.UpdateWallet(ctx,
 				&ledgerv1.UpdateWalletRequest{Id: wallet.ID.String(), Archived: new(true)})
 			require.NoError(r, err)
@@ -92,6 +94,15 @@ func (s *server) anyHistory(r *rapid.T, ctx context.Context) history {
 				Date:        fixture.AnyTime(r),
 			})
 		}
+	}
+	for range rapid.IntRange(0, 5).Draw(r, "adjustments") {
+		history.transactions = append(history.transactions, posting.Transaction{
+			WalletID:    rapid.SampledFrom(history.wallets).Draw(r, "adjusted wallet").ID,
+			Adjustment:  true,
+			AmountMinor: amount.Draw(r, "amount of an adjustment"),
+			Currency:    rapid.SampledFrom(currencies).Draw(r, "currency of an adjustment"),
+			Date:        fixture.AnyTime(r),
+		})
 	}
 	s.Record(ctx, r, history.transactions...)
 	return history

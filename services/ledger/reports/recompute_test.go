@@ -67,7 +67,8 @@ func (h history) requireBalanced(r *rapid.T, query summaryQuery, got *ledgerv1.S
 		}
 		require.Equal(r, minor(row.GetBalance()),
 			opening+minor(row.GetIncome())-minor(row.GetExpense())+
-				minor(row.GetTransferredIn())-minor(row.GetTransferredOut()))
+				minor(row.GetTransferredIn())-minor(row.GetTransferredOut())+
+				minor(row.GetAdjusted()))
 	}
 }
 

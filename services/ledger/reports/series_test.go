@@ -20,8 +20,8 @@ import (
 )
 
 // TestSeriesAgree compares reports with a model, which adds up the transactions of a history, and
-// with the dashboard, lists and the spending of budgets. The histories have transfers, splits with
-// refunds, edits and merges of categories.
+// with the dashboard, lists and the spending of budgets. The histories have transfers, adjustments,
+// splits with refunds, edits and merges of categories.
 func TestSeriesAgree(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
@@ -37,6 +37,8 @@ func TestSeriesAgree(t *testing.T) {
 		a.requireDashboard(reports)
 		a.requireFlow(reports)
 		a.requireComparison(reports)
+		a.requireBalances(reports, rapid.SampledFrom(
+			[]string{"day", "week", "month", "quarter", "year"}).Draw(r, "interval of balances"))
 		a.requireSpending()
 	})
 }
@@ -177,8 +179,8 @@ func (a answers) in(
 	// Parts count separately.
 	parts := 0
 	for _, t := range a.transactions {
-		if t.TransferID != nil || !p.Contains(t.Date) || t.Currency != a.currency.Code() ||
-			!which(t) {
+		if t.TransferID != nil || t.Adjustment || !p.Contains(t.Date) ||
+			t.Currency != a.currency.Code() || !which(t) {
 			continue
 		}
 		if t.CategoryID != nil && slices.Contains(categories, *t.CategoryID) {

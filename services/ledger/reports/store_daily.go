@@ -15,10 +15,10 @@ type day struct {
 	Count           int64
 }
 
-// dailyStatement reads the transactions of a window, except transfers, from the index
-// transactions_owner_date, in its order, so that PostgreSQL groups them by day without sorting all
-// of them. It reads one more than a window may have. It includes all currencies, so that the limit
-// applies to the rows that are read.
+// dailyStatement reads the transactions of a window, except transfers and adjustments, from the
+// index transactions_owner_date, in its order, so that PostgreSQL groups them by day without
+// sorting all of them. It reads one more than a window may have. It includes all currencies, so
+// that the limit applies to the rows that are read.
 var dailyStatement = hidden.Replace(`
 	SELECT day, currency, sum(greatest(amount_minor, 0))::bigint AS income,
 		sum(greatest(-amount_minor, 0))::bigint AS expense,
@@ -27,6 +27,7 @@ var dailyStatement = hidden.Replace(`
 		SELECT (date AT TIME ZONE 'UTC')::date AS day, currency, amount_minor
 		FROM transactions
 		WHERE owner_id = @owner AND date >= @from AND date < @end AND transfer_id IS NULL
+			AND NOT adjustment
 		ORDER BY date, id
 		LIMIT ` + strconv.Itoa(maxReadTransactions+1) + `
 	) AS t

@@ -28,7 +28,7 @@ var largestStatement = hidden.Replace(`
 				AND t.currency = m.currency
 				AND t.date + interval '0' >= @from AND t.date + interval '0' < @end
 				AND t.amount_minor < 0
-				AND t.transfer_id IS NULL
+				AND t.transfer_id IS NULL AND NOT t.adjustment
 			ORDER BY t.amount_minor, t.date DESC, t.id DESC
 			LIMIT 5
 		) AS t
@@ -49,7 +49,7 @@ var recentStatement = hidden.Replace(`
 	FROM transactions t
 	WHERE t.owner_id = @owner AND t.date >= @from AND t.date < @end
 		AND (@currency = '' OR t.currency = @currency)
-		AND t.transfer_id IS NULL
+		AND t.transfer_id IS NULL AND NOT t.adjustment
 	ORDER BY t.date DESC, t.id DESC
 	LIMIT 5`)
 

@@ -18,9 +18,9 @@ type tagged struct {
 	Read int64
 }
 
-// tagsStatement reads the transactions of a window, except transfers, from the index
-// transactions_owner_date. It reads one more than a window may have. It includes those without tags
-// and all currencies, so that the limit applies to the rows that are read.
+// tagsStatement reads the transactions of a window, except transfers and adjustments, from the
+// index transactions_owner_date. It reads one more than a window may have. It includes those
+// without tags and all currencies, so that the limit applies to the rows that are read.
 var tagsStatement = hidden.Replace(`
 	SELECT coalesce(g.name, t.key, '') AS name, t.currency, t.income, t.expense, t.count, t.read
 	FROM (
@@ -31,6 +31,7 @@ var tagsStatement = hidden.Replace(`
 			SELECT tags, currency, amount_minor
 			FROM transactions
 			WHERE owner_id = @owner AND date >= @from AND date < @end AND transfer_id IS NULL
+				AND NOT adjustment
 			ORDER BY date, id
 			LIMIT ` + strconv.Itoa(maxReadTransactions+1) + `
 		) AS t

@@ -196,7 +196,8 @@ func changeOf(
 		return transaction, false, false, err
 	}
 	after = transaction
-	single := len(transaction.Splits) == 0 && transaction.TransferID == nil
+	single := len(transaction.Splits) == 0 && transaction.TransferID == nil &&
+		!transaction.Adjustment
 	if single && outcome.Category != uuid.Nil {
 		after.CategoryID = &outcome.Category
 	}

@@ -32,7 +32,7 @@ type window struct {
 }
 
 // inWindow is the condition on a transaction t of owner $1. Its arguments are $2 to $4.
-const inWindow = `t.owner_id = $1 AND t.transfer_id IS NULL
+const inWindow = `t.owner_id = $1 AND t.transfer_id IS NULL AND NOT t.adjustment
 	AND ($2::timestamptz IS NULL OR t.date >= $2) AND ($3::timestamptz IS NULL OR t.date < $3)
 	AND ($4::uuid IS NULL OR t.wallet_id = $4)`
 

@@ -13,6 +13,9 @@ var (
 	errReportTooLarge   = apierr.New(restv1.Reason_REPORT_TOO_LARGE)
 	errTooManyIntervals = apierr.Invalid("interval",
 		"must be longer, or the period shorter: a report has at most 400 intervals")
+	errTooManyBalances = errReportTooLarge.With("interval",
+		"must be longer, or the period or the number of wallets smaller: a report has at most "+
+			"100000 balances")
 	errOverflow = apierr.Invalid("to",
 		"must be earlier: the totals of the report exceed the maximum")
 )

@@ -12,6 +12,7 @@
 //   - report.go: the rule that turns rows into the response
 //   - compare.go and flow.go: the reports of two periods and of one
 //   - csv.go: reports and comparisons as tables
+//   - balances.go: the balances of wallets at the ends of intervals. Package balances computes them
 package series
 
 import (
@@ -82,20 +83,29 @@ func (s *Reports) report(
 		return nil, err
 	}
 	defer leave()
-	weekStart := time.Monday
-	if asked.interval == "week" {
-		if weekStart, err = selectWeekStart(ctx, s.DB, asked.owner); err != nil {
-			return nil, err
-		}
-	}
-	if asked.intervals = split(asked.period, asked.interval, weekStart); asked.intervals == nil {
-		return nil, errTooManyIntervals
+	if err := s.split(ctx, &asked); err != nil {
+		return nil, err
 	}
 	rows, err := read(ctx, s.DB, asked)
 	if err != nil {
 		return nil, err
 	}
 	return asked.report(rows), nil
+}
+
+// split sets the intervals of a query.
+func (s *Reports) split(ctx context.Context, asked *query) error {
+	weekStart := time.Monday
+	if asked.interval == "week" {
+		var err error
+		if weekStart, err = selectWeekStart(ctx, s.DB, asked.owner); err != nil {
+			return err
+		}
+	}
+	if asked.intervals = split(asked.period, asked.interval, weekStart); asked.intervals == nil {
+		return errTooManyIntervals
+	}
+	return nil
 }
 
 // enter returns the query of a request, and takes a place among the expensive reads of the user,
@@ -194,7 +204,7 @@ func parse(
 	if !slices.Contains([]string{byNone, byCategory, byWallet, byPayee, byTag}, asked.groupBy) {
 		problems.Invalid("groupBy", "must be none, category, wallet, payee or tag")
 	}
-	if req.GetType() == posting.Transfer {
+	if kind := req.GetType(); kind == posting.Transfer || kind == posting.Adjustment {
 		problems.Invalid("type", "must be expense or income")
 	}
 	if req.Top != nil {

@@ -59,3 +59,30 @@ func BenchmarkGetSeries(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkGetBalances measures ten years of net worth by month, of a user with a hundred thousand
+// transactions: until the end of a month, and until a day within it.
+func BenchmarkGetBalances(b *testing.B) {
+	until := fixture.Today.AddDate(0, 0, 16)
+	owner := ledgertest.Owner{
+		ID:           uuid.MustParse("01900000-0000-7000-8000-000000000003"),
+		Transactions: 100_000, Years: 10,
+	}
+	service := fixture.On(pgtest.NewFilled(b, os.DirFS(".."), pgtest.Rows{
+		Version: ledgertest.Version(until, owner),
+		Insert: func(ctx context.Context, conn *pgx.Conn) error {
+			return ledgertest.Fill(ctx, conn, until, owner)
+		},
+	}))
+	reports := &Reports{Ledger: service.Ledger, Reads: service.Reads}
+	for _, to := range []string{"2026-03-31", "2026-03-15"} {
+		b.Run("ten years until "+to, func(b *testing.B) {
+			ctx := fixture.ActAs(b.Context(), owner.ID)
+			req := &wantedBalances{From: new("2016-04-01"), To: &to}
+			for b.Loop() {
+				_, err := reports.GetBalances(ctx, req)
+				require.NoError(b, err)
+			}
+		})
+	}
+}

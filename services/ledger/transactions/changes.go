@@ -38,6 +38,8 @@ type changes struct {
 	externalID             *string
 	// splits is empty, and not nil, if the request ends a split.
 	splits *[]part
+	// cleared is nil in new transactions, which are not cleared.
+	cleared *bool
 }
 
 // parseTransaction returns the fields of a new transaction, and adds a problem for each missing or
@@ -85,7 +87,7 @@ func parseTransactionUpdate(
 	if err := apierr.CheckChange(req); err != nil {
 		return changes{}, err
 	}
-	var parsed changes
+	parsed := changes{cleared: req.Cleared}
 	optional := func(value *string, set func(*apierr.Problems, string)) {
 		if value != nil {
 			set(problems, *value)
@@ -242,6 +244,7 @@ func (c changes) applyDetails(t *posting.Transaction) {
 	request.Set(&t.Payee, c.payee)
 	request.Set(&t.Notes, c.notes)
 	request.Set(&t.TagNames, c.tags)
+	request.Set(&t.Cleared, c.cleared)
 	t.ExternalID = cmp.Or(c.externalID, t.ExternalID)
 }
 

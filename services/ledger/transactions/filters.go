@@ -69,11 +69,13 @@ func parseList(
 			request.ErrInvalidWalletID),
 		categories: parseFilterIDs(&problems, "categoryId", req.GetCategoryId(),
 			request.ErrInvalidCategoryID),
-		kind: req.GetType(), sort: newestFirst, excluded: parseExcluded(&problems, req),
+		kind: req.GetType(), sort: newestFirst, cleared: req.Cleared,
+		excluded: parseExcluded(&problems, req),
 	}
-	if req.Type != nil && list.kind != posting.Expense && list.kind != posting.Income &&
-		list.kind != posting.Transfer {
-		problems.Add(errInvalidTransactionType.With("type", "must be expense, income or transfer"))
+	kinds := []string{posting.Expense, posting.Income, posting.Transfer, posting.Adjustment}
+	if req.Type != nil && !slices.Contains(kinds, list.kind) {
+		problems.Add(errInvalidTransactionType.With("type",
+			"must be expense, income, transfer or adjustment"))
 	}
 	if req.Currency != nil {
 		list.currency = request.ParseCurrency(&problems, "currency", req.GetCurrency()).Code()
@@ -223,15 +225,15 @@ const maxIndexedTags = 20
 const maxComparisons = 20
 
 // unindexed reports whether the list has a search, or a filter by many tags, by transactions
-// without tags, payee or attachments, or by other wallets, categories or payees, and no index that
-// supports it or another filter. The index of searches also finds payees. An expensive search does
-// not use it, because it finds any number of rows.
+// without tags, payee or attachments, by cleared ones, or by other wallets, categories or payees,
+// and no index that supports it or another filter. The index of searches also finds payees. An
+// expensive search does not use it, because it finds any number of rows.
 func (l transactionList) unindexed() bool {
 	if comparisons(l.substring) > maxComparisons {
 		return true
 	}
 	scanned := l.substring+l.payee != "" || l.untagged || l.unattached() ||
-		len(l.tags) > maxIndexedTags || l.excluded.unindexed()
+		l.cleared != nil || len(l.tags) > maxIndexedTags || l.excluded.unindexed()
 	return scanned && !l.indexed() && !hasTrigram(l.substring) && !hasTrigram(l.payee)
 }
 

@@ -153,6 +153,7 @@ type transactionList struct {
 	// at least one of them.
 	tagNames, tags []string
 	untagged       bool
+	cleared        *bool
 	request.Origin
 	excluded
 	// parts is true if the owner has a part of a split transaction in one of the categories.

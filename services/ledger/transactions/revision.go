@@ -28,6 +28,8 @@ type revision struct {
 	// others are the places of the other legs, or -1 for a transaction that is no leg.
 	others []int
 	places map[uuid.UUID]int
+	// unlocking decides about transactions that reconciliations lock.
+	unlocking posting.Unlocking
 	// missing has the errors of the ids of the request that the caller does not have.
 	missing map[uuid.UUID]*apierr.Error
 }
@@ -82,13 +84,13 @@ func (r *revision) check(id uuid.UUID, ifMatch string) error {
 	return nil
 }
 
-// checkAll returns the error of check for each given id, or nil for a valid one. An id that occurs
-// twice has one error, at its first place.
+// checkAll returns the error of checkDeletion for each given id, or nil for a valid one. An id that
+// occurs twice has one error, at its first place.
 func (r *revision) checkAll(given []string) []error {
 	problems, checked := make([]error, len(given)), map[uuid.UUID]bool{}
 	for i, s := range given {
 		if id, ok := text.ID(s); ok && !checked[id] {
-			problems[i], checked[id] = r.check(id, ""), true
+			problems[i], checked[id] = r.checkDeletion(id, ""), true
 		}
 	}
 	return problems
@@ -119,9 +121,10 @@ func (r *revision) apply(
 }
 
 // applyItem sets the fields that one item changes, and returns its problem. The problems of fields
-// take precedence over those of the transaction: not found, another user's, another version, or a
-// leg of a transfer. Of a leg, the fields that both legs share change in both of them, and the
-// payee only in the named one. keys are those of the tags that the item names.
+// take precedence over those of the transaction: not found, another user's, another version, a leg
+// of a transfer, an adjustment, or locked by a reconciliation. Of a leg, the fields that both legs
+// share change in both of them, and the others only in the named one. keys are those of the tags
+// that the item names.
 func (r *revision) applyItem(item change, owned request.Owned, keys map[string]string) error {
 	if item.rejected != nil {
 		return item.rejected
@@ -141,12 +144,36 @@ func (r *revision) applyItem(item change, owned request.Owned, keys map[string]s
 			item.applyTags(&problems, leg, keys)
 		}
 		request.Set(&r.after[i].Payee, item.payee)
-		return problems.Err()
+		request.Set(&r.after[i].Cleared, item.cleared)
+		return cmp.Or(problems.Err(), r.unlock(i), r.unlock(other))
+	}
+	if r.before[i].Adjustment {
+		if err := cmp.Or(problems.Err(), item.checkAdjustment()); err != nil {
+			return err
+		}
 	}
 	r.after[i] = item.apply(&problems, r.after[i])
 	item.applyTags(&problems, &r.after[i], keys)
 	owned.Check(&problems, item.references())
-	return problems.Err()
+	return cmp.Or(problems.Err(), r.unlock(i))
+}
+
+// unlock returns TRANSACTION_RECONCILED if a reconciliation locks a field of the transaction that
+// has changed.
+func (r *revision) unlock(i int) error { return r.unlocking.Change(r.before[i], &r.after[i]) }
+
+// checkDeletion is check for the deletion of a transaction, which a reconciliation may lock. With a
+// leg of a transfer, it also checks the other leg.
+func (r *revision) checkDeletion(id uuid.UUID, ifMatch string) error {
+	if err := r.check(id, ifMatch); err != nil {
+		return err
+	}
+	i := r.places[id]
+	err := r.unlocking.Delete(r.before[i])
+	if other := r.others[i]; other >= 0 {
+		err = cmp.Or(err, r.unlocking.Delete(r.before[other]))
+	}
+	return err
 }
 
 // tagKeys returns the keys of the tags that items name, or nil if no item adds or removes tags.
@@ -243,38 +270,8 @@ func (r *revision) write(ctx context.Context, tx pgx.Tx) error {
 	if err := posting.ReplaceSplits(ctx, tx, split...); err != nil {
 		return posting.ClientError(err)
 	}
-	return posting.Replace(ctx, tx, r.before, r.after)
-}
-
-// receipts returns the distinct receipts of the transactions.
-func (r *revision) receipts() []uuid.UUID {
-	var ids []uuid.UUID
-	for _, t := range r.before {
-		if t.ReceiptID != nil && !slices.Contains(ids, *t.ReceiptID) {
-			ids = append(ids, *t.ReceiptID)
-		}
+	if err := posting.Replace(ctx, tx, r.before, r.after); err != nil {
+		return err
 	}
-	return ids
-}
-
-// deleted returns the events of the deletion of all transactions, in the order of ids. A transfer
-// has one event.
-func (r *revision) deleted(ids []uuid.UUID) []proto.Message {
-	var events []proto.Message
-	seen := map[int]bool{}
-	for _, id := range ids {
-		i := r.places[id]
-		other := r.others[i]
-		switch {
-		case seen[other]:
-		case other >= 0:
-			events = append(events, transfers.Of(r.before[i], r.before[other]).Deleted())
-		default:
-			events = append(events, &ledgerv1.TransactionDeleted{
-				OwnerId: r.owner.String(), Transaction: r.before[i].Proto(),
-			})
-		}
-		seen[i] = true
-	}
-	return events
+	return r.unlocking.Write(ctx, tx, r.owner)
 }

@@ -83,6 +83,9 @@ func (l transactionList) conditions() *conditions {
 		all.add(&all.filters, searched+` LIKE %s`,
 			value{of: "%" + likeEscaped(l.substring) + "%", as: `lower($%d COLLATE "und-x-icu")`})
 	}
+	if l.cleared != nil {
+		all.add(&all.filters, "t.cleared = %s", value{of: *l.cleared, as: "$%d::boolean"})
+	}
 	all.addDetails(l)
 	all.addOrigin(l)
 	all.addExcluded(l)
@@ -152,7 +155,7 @@ func (c *conditions) addOrigin(list transactionList) {
 // addExcluded adds the filters of excluded.
 func (c *conditions) addExcluded(list transactionList) {
 	if list.counted {
-		c.add(&c.filters, "t.transfer_id IS NULL")
+		c.add(&c.filters, "t.transfer_id IS NULL AND NOT t.adjustment")
 	}
 	if list.unnamed {
 		c.add(&c.filters, "t.payee = ''")
@@ -178,22 +181,24 @@ func (c *conditions) addExcluded(list transactionList) {
 }
 
 // addKind adds the filter by type. The filters by expense and by income exclude the legs of
-// transfers. A list of transfers by date reads the index transactions_transfers, unless a wallet or
-// a category selects another one.
+// transfers and adjustments. A list of transfers by date reads the index transactions_transfers,
+// unless a wallet or a category selects another one.
 func (c *conditions) addKind(list transactionList, ofAmount *[]condition) {
 	switch list.kind {
 	case posting.Expense:
 		c.add(ofAmount, "t.amount_e4 < 0")
-		c.add(ofAmount, "t.transfer_id IS NULL")
+		c.add(ofAmount, "t.transfer_id IS NULL AND NOT t.adjustment")
 	case posting.Income:
 		c.add(ofAmount, "t.amount_e4 > 0")
-		c.add(ofAmount, "t.transfer_id IS NULL")
+		c.add(ofAmount, "t.transfer_id IS NULL AND NOT t.adjustment")
 	case posting.Transfer:
 		to := &c.filters
 		if !list.byAmount() && len(list.wallets) != 1 && len(list.categories) != 1 {
 			to = &c.bounds
 		}
 		c.add(to, "t.transfer_id IS NOT NULL")
+	case posting.Adjustment:
+		c.add(&c.filters, "t.adjustment")
 	}
 }
 

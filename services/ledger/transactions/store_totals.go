@@ -18,8 +18,8 @@ const totaledRows = 20_000
 func (l transactionList) totaled() int { return l.affordable(totaledRows) }
 
 // listTotals contains the totals of rows of a list in one currency, in minor units. Income and
-// Expense exclude the legs of transfers. They are negative only in lists by category whose refunds
-// exceed the other parts (ADR 103). Count includes the legs.
+// Expense exclude the legs of transfers and adjustments. They are negative only in lists by
+// category whose refunds exceed the other parts (ADR 103). Count includes both.
 type listTotals struct {
 	Currency string
 	// Matching is false for rows that were examined and do not match, because no index supports the
@@ -56,9 +56,11 @@ func (c *conditions) total(list transactionList) string {
 		SELECT t.currency, %[1]s AS matching, count(*) FILTER (WHERE t.place <= %[2]d) AS count,
 			bool_or(t.place > %[2]d) AS capped,
 			coalesce(sum(%[3]s) FILTER (WHERE t.place <= %[2]d
-				AND t.transfer_id IS NULL AND t.amount_minor > 0), 0)::bigint AS income,
+				AND t.transfer_id IS NULL AND NOT t.adjustment
+				AND t.amount_minor > 0), 0)::bigint AS income,
 			coalesce(-sum(%[3]s) FILTER (WHERE t.place <= %[2]d
-				AND t.transfer_id IS NULL AND t.amount_minor < 0), 0)::bigint AS expense
+				AND t.transfer_id IS NULL AND NOT t.adjustment
+				AND t.amount_minor < 0), 0)::bigint AS expense
 		FROM (SELECT t.*, row_number() OVER (%[5]s) AS place
 			FROM (SELECT * FROM %[4]s %[5]s LIMIT %[2]d + 1) t) t
 		GROUP BY t.currency, matching
@@ -127,7 +129,7 @@ func (f Filter) Rows(limit int) FilteredRows {
 	c := f.list.conditions()
 	known := func(c condition) string { return c.known }
 	limit = f.list.affordable(limit)
-	read, matching := all(c.bounds, known), "t.transfer_id IS NULL"
+	read, matching := all(c.bounds, known), "t.transfer_id IS NULL AND NOT t.adjustment"
 	if len(c.filters) > 0 {
 		matching += " AND " + all(c.filters, known)
 	}

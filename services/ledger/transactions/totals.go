@@ -74,7 +74,8 @@ func (s *Transactions) addTotals(
 func (l transactionList) wholeMonths() bool {
 	starts := func(at *time.Time) bool { return at == nil || at.Equal(calendar.MonthOf(*at)) }
 	return len(l.categories)+len(l.tagNames) == 0 && l.kind+l.substring+l.payee == "" &&
-		!l.untagged && l.Origin == (request.Origin{}) && !l.excluded.unindexed() &&
+		!l.untagged && l.cleared == nil && l.Origin == (request.Origin{}) &&
+		!l.excluded.unindexed() &&
 		l.minE4 == nil && l.maxE4 == nil &&
 		starts(l.from) && starts(l.end)
 }

@@ -26,10 +26,12 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/coffer-budget/coffer/internal/apierr"
 	"github.com/coffer-budget/coffer/internal/caller"
@@ -43,6 +45,7 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/posting"
 	"github.com/coffer-budget/coffer/services/ledger/reads"
 	"github.com/coffer-budget/coffer/services/ledger/request"
+	"github.com/coffer-budget/coffer/services/ledger/transfers"
 )
 
 // Transactions implements the RPCs of transactions.
@@ -181,7 +184,8 @@ func (s *Transactions) DeleteTransaction(
 		if err != nil {
 			return err
 		}
-		if err := r.check(id, req.GetIfMatch()); err != nil {
+		r.unlocking.Allowed = req.GetUnlock()
+		if err := r.checkDeletion(id, req.GetIfMatch()); err != nil {
 			return err
 		}
 		return s.remove(ctx, tx, r, id)
@@ -220,6 +224,7 @@ func (s *Transactions) DeleteTransactions(
 		if err != nil {
 			return err
 		}
+		r.unlocking.Allowed = req.GetUnlock()
 		if err := itemProblems("ids", r.checkAll(req.GetIds())); err != nil {
 			return err
 		}
@@ -246,5 +251,41 @@ func (s *Transactions) remove(
 	if err := posting.Remove(ctx, tx, r.before...); err != nil {
 		return err
 	}
+	if err := r.unlocking.Write(ctx, tx, r.owner); err != nil {
+		return err
+	}
 	return s.Publish(ctx, tx, r.owner, r.deleted(ids)...)
+}
+
+// receipts returns the distinct receipts of the transactions.
+func (r *revision) receipts() []uuid.UUID {
+	var ids []uuid.UUID
+	for _, t := range r.before {
+		if t.ReceiptID != nil && !slices.Contains(ids, *t.ReceiptID) {
+			ids = append(ids, *t.ReceiptID)
+		}
+	}
+	return ids
+}
+
+// deleted returns the events of the deletion of all transactions, in the order of ids. A transfer
+// has one event.
+func (r *revision) deleted(ids []uuid.UUID) []proto.Message {
+	var events []proto.Message
+	seen := map[int]bool{}
+	for _, id := range ids {
+		i := r.places[id]
+		other := r.others[i]
+		switch {
+		case seen[other]:
+		case other >= 0:
+			events = append(events, transfers.Of(r.before[i], r.before[other]).Deleted())
+		default:
+			events = append(events, &ledgerv1.TransactionDeleted{
+				OwnerId: r.owner.String(), Transaction: r.before[i].Proto(),
+			})
+		}
+		seen[i] = true
+	}
+	return events
 }

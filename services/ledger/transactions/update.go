@@ -28,11 +28,12 @@ func (s *Transactions) UpdateTransaction(
 		Date: req.Date, Currency: req.Currency, WalletId: req.WalletId, CategoryId: req.CategoryId,
 		Type: req.Type, Payee: req.Payee, Notes: req.Notes, Tags: req.GetTags(),
 		Splits: req.GetSplits(), AddTags: req.GetAddTags(), RemoveTags: req.GetRemoveTags(),
+		Cleared: req.Cleared,
 	})
 	if item.rejected != nil {
 		return nil, item.rejected
 	}
-	ts, err := s.update(ctx, single, item)
+	ts, err := s.update(ctx, req.GetUnlock(), single, item)
 	if pg.IsViolation(err, externalKey) {
 		return nil, s.rejected(ctx, ts[0], err)
 	}
@@ -72,7 +73,7 @@ func (s *Transactions) UpdateTransactions(
 		}
 	}
 	all := func(problems []error) error { return itemProblems("items", problems) }
-	ts, err := s.update(ctx, all, items...)
+	ts, err := s.update(ctx, req.GetUnlock(), all, items...)
 	if pg.IsViolation(err, externalKey) {
 		return nil, cmp.Or(s.duplicates(ctx, "items", ts), error(apierr.Unavailable))
 	}
@@ -107,11 +108,12 @@ func parseChange(item *ledgerv1.TransactionChange) change {
 }
 
 // update writes the next versions of transactions with their postings and events, in one database
-// transaction, and returns them in the order of the items. combine returns the error of the
+// transaction, and returns them in the order of the items. unlock allows changes of locked
+// transactions. combine returns the error of the
 // problems of all items, which are nil for the valid ones. If PostgreSQL rejects the versions, they
 // are returned with the error.
 func (s *Transactions) update(
-	ctx context.Context, combine func([]error) error, items ...change,
+	ctx context.Context, unlock bool, combine func([]error) error, items ...change,
 ) ([]posting.Transaction, error) {
 	var ts []posting.Transaction
 	err := pg.InTx(ctx, s.DB, func(tx pgx.Tx) error {
@@ -119,6 +121,7 @@ func (s *Transactions) update(
 		if err != nil {
 			return err
 		}
+		r.unlocking.Allowed = unlock
 		problems, err := r.apply(ctx, tx, items)
 		if err != nil {
 			return err
@@ -213,6 +216,29 @@ func (c changes) checkLeg(transaction posting.Transaction) error {
 		transaction.TransferID.String())
 	e.Fields = fields
 	return e
+}
+
+// checkAdjustment returns TRANSACTION_IS_ADJUSTMENT if the changes contain a field that an
+// adjustment does not have.
+func (c changes) checkAdjustment() error {
+	e := *errTransactionIsAdjustment
+	for _, field := range []struct {
+		name string
+		set  bool
+	}{
+		{"categoryId", c.category != nil},
+		{"type", c.kind != nil},
+		{"splits", c.splits != nil},
+	} {
+		if field.set {
+			e.Fields = append(e.Fields,
+				apierr.Field{Name: field.name, Message: "must be absent for an adjustment"})
+		}
+	}
+	if len(e.Fields) == 0 {
+		return nil
+	}
+	return &e
 }
 
 func (c changes) applyShared(t *posting.Transaction) {

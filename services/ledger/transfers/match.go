@@ -135,6 +135,7 @@ func unfit(transfer Transfer) error {
 		posting.Transaction
 	}{{outField, transfer.Out}, {inField, transfer.In}} {
 		add(leg.TransferID != nil, leg.field, "must not be part of a transfer")
+		add(leg.Adjustment, leg.field, "must not be an adjustment")
 		add(leg.ReceiptID != nil, leg.field, "must not belong to a receipt")
 		add(leg.SplitCount > 0, leg.field, "must not have splits")
 	}

@@ -36,7 +36,7 @@ func selectCounterparts(
 	ctx context.Context, q pg.Querier, owner uuid.UUID, nearby *nearby,
 ) error {
 	sql := fmt.Sprintf(nearbySQL, "NULL::uuid",
-		"transfer_id IS NULL AND receipt_id IS NULL AND split_count = 0")
+		"transfer_id IS NULL AND receipt_id IS NULL AND split_count = 0 AND NOT adjustment")
 	return selectNearby(ctx, q, nearby, sql, owner)
 }
 

@@ -28,6 +28,7 @@ func selectPairs(
 			FROM transactions
 			WHERE owner_id = $1 AND date >= $2 AND date < $3
 				AND transfer_id IS NULL AND receipt_id IS NULL AND split_count = 0
+				AND NOT adjustment
 			ORDER BY date DESC, id DESC
 			LIMIT %[1]d
 		), candidate AS MATERIALIZED (

@@ -201,7 +201,7 @@ func (s *Transfers) UpdateTransfer(
 				return err
 			}
 		}
-		after, err = s.change(ctx, tx, before, after)
+		after, err = s.change(ctx, tx, before, after, posting.Unlocking{Allowed: req.GetUnlock()})
 		if err != nil {
 			return err
 		}
@@ -228,7 +228,7 @@ func (s *Transfers) DeleteTransfer(
 		if err != nil {
 			return err
 		}
-		return s.remove(ctx, tx, t)
+		return s.remove(ctx, tx, t, posting.Unlocking{Allowed: req.GetUnlock()})
 	})
 	if err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package transfers
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -11,12 +12,20 @@ import (
 )
 
 // change writes the next version of both legs of a transfer, corrects balances and totals, adds the
-// event, and returns the new version. The caller holds the locks of both rows.
+// event, and returns the new version. unlocking decides about locked legs. The caller holds the
+// locks of both rows.
 func (s *Transfers) change(
-	ctx context.Context, tx pgx.Tx, before, after Transfer,
+	ctx context.Context, tx pgx.Tx, before, after Transfer, unlocking posting.Unlocking,
 ) (Transfer, error) {
+	err := cmp.Or(unlocking.Change(before.Out, &after.Out), unlocking.Change(before.In, &after.In))
+	if err != nil {
+		return Transfer{}, err
+	}
 	after, event := Next(before, after, s.Now())
 	if err := write(ctx, tx, before, after); err != nil {
+		return Transfer{}, err
+	}
+	if err := unlocking.Write(ctx, tx, after.Out.OwnerID); err != nil {
 		return Transfer{}, err
 	}
 	return after, s.Publish(ctx, tx, after.Out.OwnerID, event)
@@ -33,11 +42,19 @@ func Next(before, after Transfer, now time.Time) (Transfer, *ledgerv1.TransferUp
 
 // remove deletes both legs of a transfer, corrects balances and totals, and adds the event. The
 // caller holds the locks of both rows.
-func (s *Transfers) remove(ctx context.Context, tx pgx.Tx, t Transfer) error {
+func (s *Transfers) remove(
+	ctx context.Context, tx pgx.Tx, t Transfer, unlocking posting.Unlocking,
+) error {
+	if err := cmp.Or(unlocking.Delete(t.Out), unlocking.Delete(t.In)); err != nil {
+		return err
+	}
 	if err := posting.Delete(ctx, tx, t.legs()...); err != nil {
 		return err
 	}
 	if err := posting.Remove(ctx, tx, t.legs()...); err != nil {
+		return err
+	}
+	if err := unlocking.Write(ctx, tx, t.Out.OwnerID); err != nil {
 		return err
 	}
 	return s.Publish(ctx, tx, t.Out.OwnerID, t.Deleted())

@@ -22,6 +22,7 @@ func (p person) recordDetails(t require.TestingT) {
 		}},
 		{WalletID: p.Wallet, AmountMinor: -300, Currency: "EUR", Date: at, TransferID: &transfer},
 		{WalletID: p.Wallet, AmountMinor: 300, Currency: "EUR", Date: at, TransferID: &transfer},
+		{WalletID: p.Wallet, AmountMinor: 50, Currency: "EUR", Date: at, Adjustment: true},
 	}
 	p.Record(p.Ctx, t, ts...)
 	_, err := p.DB.Exec(p.Ctx, `

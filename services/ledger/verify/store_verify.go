@@ -85,7 +85,7 @@ const computedSums = `computed_balances AS MATERIALIZED (
 				sum(greatest(-amount_minor, 0))::bigint AS out_minor,
 				count(*) AS transfer_count
 			FROM transactions
-			WHERE owner_id = $1 AND transfer_id IS NOT NULL
+			WHERE owner_id = $1 AND (transfer_id IS NOT NULL OR adjustment)
 			GROUP BY owner_id, month, wallet_id, currency
 		)`
 

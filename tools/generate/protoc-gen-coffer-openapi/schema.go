@@ -84,7 +84,8 @@ func isRequired(m *protogen.Message, field *protogen.Field) bool {
 	case strings.HasSuffix(name, "Request"), hasRequired(m):
 		return boolOption(field, restv1.E_Required)
 	case field.Desc.HasPresence():
-		return field.Message != nil && strings.HasSuffix(name, "Response")
+		return field.Message != nil && strings.HasSuffix(name, "Response") &&
+			!boolOption(field, restv1.E_OmitEmpty)
 	}
 	return !boolOption(field, restv1.E_OmitEmpty) && stringOption(field, restv1.E_OmitWith) == "" ||
 		boolOption(field, restv1.E_Assigned)

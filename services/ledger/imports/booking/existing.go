@@ -11,8 +11,9 @@ import (
 )
 
 // link gives the transactions that rows match the external ids of the rows, and their payee and
-// notes if the transactions have none. A row whose transaction was deleted is booked, and so is one
-// whose transaction has an external id meanwhile, unless the user has chosen the transaction.
+// notes if the transactions have none. A booked row clears its transaction. A row whose transaction
+// was deleted is booked, and so is one whose transaction has an external id meanwhile, unless the
+// user has chosen the transaction.
 func (c *chunk) link(ctx context.Context, tx pgx.Tx) error {
 	var rows []*staging.Row
 	var links []link
@@ -21,7 +22,7 @@ func (c *chunk) link(ctx context.Context, tx pgx.Tx) error {
 			rows = append(rows, r)
 			links = append(links, link{
 				deref(r.DuplicateOf), r.ExternalID, r.BookedPayee(), r.BookedNotes(),
-				r.Action == staging.ActionMatch,
+				r.Action == staging.ActionMatch, r.Clears(),
 			})
 		}
 	}
@@ -35,6 +36,7 @@ func (c *chunk) link(ctx context.Context, tx pgx.Tx) error {
 	for _, l := range found {
 		r := rows[l.Position-1]
 		r.TransactionID, r.FilledPayee, r.FilledNotes = r.DuplicateOf, l.Payee, l.Notes
+		r.FilledCleared = l.Cleared
 	}
 	for _, r := range rows {
 		if r.TransactionID == nil {

@@ -108,10 +108,15 @@ func (x *executor) createWallet(
 			details.GetMapping().GetCurrency(), details.GetDefaults().GetCurrency())
 	}
 	initial := cmp.Or(account.GetOpeningBalance(), "0")
+	var kind *string
+	if account.GetKind() != "" {
+		kind = &account.Kind
+	}
 	return x.accounts.AddWallet(ctx, tx, &ledgerv1.CreateWalletRequest{
 		Name: account.GetName(), Currency: code, Balance: &initial,
 		OpeningDate: new(account.GetOpeningDate()),
 		Color:       account.GetColor(), Icon: account.GetIcon(), Position: account.Position,
+		Kind: kind,
 	}, account.GetArchived())
 }
 

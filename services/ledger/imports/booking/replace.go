@@ -61,6 +61,8 @@ func (c *chunk) replaced(transaction posting.Transaction, row *staging.Row) post
 		ExternalID: *transaction.ExternalID,
 	}
 	transaction.ExternalID = &row.ExternalID
+	row.FilledCleared = row.Clears() && !transaction.Cleared
+	transaction.Cleared = transaction.Cleared || row.Clears()
 	if !isFixed(transaction) {
 		transaction.AmountMinor, transaction.Date = *row.AmountMinor, row.Date.UTC()
 	}
@@ -86,8 +88,10 @@ func replaces(r *staging.Row, t posting.Transaction) bool {
 }
 
 // isFixed reports whether the amount and the day of a transaction belong to something else: the
-// parts of a split, or the other leg of a transfer.
-func isFixed(t posting.Transaction) bool { return t.TransferID != nil || t.SplitCount > 0 }
+// parts of a split, the other leg of a transfer, or a reconciliation.
+func isFixed(t posting.Transaction) bool {
+	return t.TransferID != nil || t.SplitCount > 0 || t.ReconciliationID != nil
+}
 
 // taken reports for each of ts whether another transaction of its wallet has the external id of its
 // row: another import has booked the payment since the preview.
@@ -218,6 +222,9 @@ func (r *replacedRow) restore(transaction *posting.Transaction) {
 	}
 	if !isFixed(*transaction) && transaction.Date.Equal(r.Date) {
 		transaction.Date = former.Date
+	}
+	if transaction.ReconciliationID == nil {
+		transaction.Cleared = transaction.Cleared && !r.FilledCleared
 	}
 	if r.FilledPayee != nil && transaction.Payee == *r.FilledPayee {
 		transaction.Payee = ""

@@ -41,19 +41,22 @@ type link struct {
 	externalID, payee, notes string
 	// chosen is set if the user has stated that both are one payment.
 	chosen bool
+	// cleared is set if the row states that the bank has booked the payment.
+	cleared bool
 }
 
 // linked is the outcome of the link at a position, from 1. A text is nil if the transaction has
-// kept its own.
+// kept its own. Cleared is set if the link has cleared the transaction.
 type linked struct {
 	Position     int64
 	Payee, Notes *string
+	Cleared      bool
 }
 
-// linkTransactions gives transactions the external ids and texts of links where they have none, and
-// returns the links whose transaction can be linked. A transaction whose wallet has the external id
-// already, or gets it at an earlier position, stays without. A transaction of another import keeps
-// its own.
+// linkTransactions gives transactions the external ids and texts of links where they have none,
+// clears those that the bank has booked, and returns the links whose transaction can be linked. A
+// transaction whose wallet has the external id already, or gets it at an earlier position, stays
+// without. A transaction of another import keeps its own.
 func linkTransactions(
 	ctx context.Context, q pg.Querier, owner, id uuid.UUID, links []link, now time.Time,
 ) ([]linked, error) {
@@ -62,20 +65,22 @@ func linkTransactions(
 	externals := make([]string, n)
 	payees := make([]string, n)
 	notes := make([]string, n)
-	chosen := make([]bool, n)
+	chosen, cleared := make([]bool, n), make([]bool, n)
 	for i, l := range links {
 		ids[i], externals[i], payees[i], notes[i] = l.transaction, l.externalID, l.payee, l.notes
-		chosen[i] = l.chosen
+		chosen[i], cleared[i] = l.chosen, l.cleared
 	}
 	return pg.All[linked](ctx, q, `
 		WITH found AS (
 			SELECT t.id, t.wallet_id, t.external_id AS present, t.payee AS old_payee,
 				t.notes AS old_notes, l.external_id, l.payee, l.notes, l.position,
+				l.cleared AND NOT t.cleared AS clears,
 				row_number() OVER (
 					PARTITION BY t.wallet_id, l.external_id ORDER BY l.position) AS occurrence,
 				row_number() OVER (PARTITION BY t.id ORDER BY l.position) AS use
-			FROM unnest($2::uuid[], $3::text[], $6::text[], $7::text[], $8::boolean[])
-				WITH ORDINALITY AS l (id, external_id, payee, notes, chosen, position)
+			FROM unnest($2::uuid[], $3::text[], $6::text[], $7::text[], $8::boolean[],
+				$9::boolean[])
+				WITH ORDINALITY AS l (id, external_id, payee, notes, chosen, cleared, position)
 			JOIN transactions t
 				ON t.owner_id = $1 AND t.id = l.id AND (t.external_id IS NULL
 					OR t.import_id <> $5 OR l.chosen AND t.import_id IS NULL)
@@ -88,19 +93,21 @@ func linkTransactions(
 							AND o.external_id = f.external_id)
 				THEN external_id END AS external_id,
 				CASE WHEN use = 1 AND old_payee = '' THEN nullif(payee, '') END AS payee,
-				CASE WHEN use = 1 AND old_notes = '' THEN nullif(notes, '') END AS notes
+				CASE WHEN use = 1 AND old_notes = '' THEN nullif(notes, '') END AS notes,
+				use = 1 AND clears AS cleared
 			FROM found f
 		), linked AS (
 			UPDATE transactions t
 			SET external_id = coalesce(w.external_id, t.external_id),
 				payee = coalesce(w.payee, t.payee), notes = coalesce(w.notes, t.notes),
+				cleared = t.cleared OR w.cleared,
 				version = t.version + 1, updated_at = $4, seq = (SELECT taken_seq($1))
 			FROM wanted w
 			WHERE t.owner_id = $1 AND t.id = w.id
-				AND coalesce(w.external_id, w.payee, w.notes) IS NOT NULL
+				AND (w.cleared OR coalesce(w.external_id, w.payee, w.notes) IS NOT NULL)
 		)
-		SELECT position, payee, notes FROM wanted`,
-		owner, ids, externals, now, id, payees, notes, chosen)
+		SELECT position, payee, notes, cleared FROM wanted`,
+		owner, ids, externals, now, id, payees, notes, chosen, cleared)
 }
 
 // usualCurrency returns the currency that most rows of an account and transfers from or to it have,
@@ -176,6 +183,7 @@ func setOutcomes(ctx context.Context, q pg.Querier, owner, id uuid.UUID, rows []
 	categories := make([]*uuid.UUID, len(rows))
 	origins := make([]string, len(rows))
 	replaced := make([]*staging.Replaced, len(rows))
+	cleared := make([]bool, len(rows))
 	for i, row := range rows {
 		ns[i] = row.N
 		statuses[i] = row.Status
@@ -187,18 +195,21 @@ func setOutcomes(ctx context.Context, q pg.Querier, owner, id uuid.UUID, rows []
 		categories[i] = row.CategoryID
 		origins[i] = row.CategoryFrom
 		replaced[i] = row.Replaced
+		cleared[i] = row.FilledCleared
 	}
 	return pg.Exec(ctx, q, `
 		UPDATE import_rows r
 		SET status = o.status, problem = o.problem, transaction_id = o.transaction_id,
 			duplicate_of = o.duplicate_of, filled_payee = o.filled_payee,
 			filled_notes = o.filled_notes, category_id = o.category_id,
-			category_from = o.category_from, replaced = o.replaced, cells = '{}'
+			category_from = o.category_from, replaced = o.replaced,
+			filled_cleared = o.filled_cleared, cells = '{}'
 		FROM unnest($3::integer[], $4::text[], $5::text[], $6::uuid[], $7::uuid[], $10::text[],
-			$11::text[], $12::uuid[], $13::jsonb[], $14::text[])
+			$11::text[], $12::uuid[], $13::jsonb[], $14::text[],
+			$15::boolean[])
 			AS o (n, status, problem, transaction_id, duplicate_of, filled_payee, filled_notes,
-				category_id, replaced, category_from)
+				category_id, replaced, category_from, filled_cleared)
 		WHERE r.owner_id = $1 AND r.import_id = $2 AND r.n = o.n AND r.n BETWEEN $8 AND $9`,
 		owner, id, ns, statuses, problems, transactions, originals, slices.Min(ns), slices.Max(ns),
-		payees, notes, categories, replaced, origins)
+		payees, notes, categories, replaced, origins, cleared)
 }

@@ -46,7 +46,9 @@ type replacedRow struct {
 	Date        time.Time
 	FilledPayee *string `db:"filled_payee"`
 	FilledNotes *string `db:"filled_notes"`
-	Replaced    staging.Replaced
+	// FilledCleared is set if the row has cleared the transaction.
+	FilledCleared bool `db:"filled_cleared"`
+	Replaced      staging.Replaced
 }
 
 // releaseReplaced releases up to limit rows that replaced a pending payment, and returns them.
@@ -68,5 +70,5 @@ func releaseReplaced(
 		WHERE r.owner_id = $1 AND r.import_id = $2 AND r.n = next.n
 			AND r.n BETWEEN (SELECT min(n) FROM next) AND (SELECT max(n) FROM next)
 		RETURNING r.duplicate_of, r.external_id, r.booked_currency AS currency, r.amount_minor,
-			r.date, r.filled_payee, r.filled_notes, r.replaced`, owner, id, limit)
+			r.date, r.filled_payee, r.filled_notes, r.filled_cleared, r.replaced`, owner, id, limit)
 }

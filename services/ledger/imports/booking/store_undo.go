@@ -12,9 +12,9 @@ import (
 )
 
 // unlinkTransactions removes the external ids and texts that a commit gave to matched transactions,
-// and releases up to limit rows, except those that replaced a pending payment. It returns the
-// number of rows. A text that the user has changed stays. An external id that the transaction has
-// received since stays, too.
+// and the clearing of those that it cleared, and releases up to limit rows, except those that
+// replaced a pending payment. It returns the number of rows. A text that the user has changed
+// stays. An external id that the transaction has received since stays, too.
 func unlinkTransactions(
 	ctx context.Context, q pg.Querier, owner, id uuid.UUID, limit int, now time.Time,
 ) (int32, error) {
@@ -33,17 +33,21 @@ func unlinkTransactions(
 			FROM next
 			WHERE r.owner_id = $1 AND r.import_id = $2 AND r.n = next.n
 				AND r.n BETWEEN (SELECT min(n) FROM next) AND (SELECT max(n) FROM next)
-			RETURNING r.duplicate_of, r.external_id, r.filled_payee, r.filled_notes
+			RETURNING r.duplicate_of, r.external_id, r.filled_payee, r.filled_notes,
+				r.filled_cleared
 		), unlinked AS (
 			UPDATE transactions t
 			SET external_id = nullif(t.external_id, r.external_id),
 				payee = coalesce(nullif(t.payee, r.filled_payee), ''),
-				notes = coalesce(nullif(t.notes, r.filled_notes), ''), version = t.version + 1,
+				notes = coalesce(nullif(t.notes, r.filled_notes), ''),
+				cleared = t.reconciliation_id IS NOT NULL OR t.cleared AND NOT r.filled_cleared,
+				version = t.version + 1,
 				updated_at = $3, seq = (SELECT taken_seq($1))
 			FROM released r
 			WHERE t.owner_id = $1 AND t.id = r.duplicate_of
 				AND (t.external_id = r.external_id OR t.payee = r.filled_payee
-					OR t.notes = r.filled_notes)
+					OR t.notes = r.filled_notes OR t.cleared AND r.filled_cleared
+						AND t.reconciliation_id IS NULL)
 		)
 		SELECT count(*)::integer AS released FROM released`, owner, id, now, limit)
 	if err != nil {
@@ -98,10 +102,18 @@ func lockOtherLegs(
 		FOR UPDATE`, owner, transfers, known)
 }
 
-// setUndone marks the booked rows with the given numbers as undone, and those whose transactions
-// are kept as skipped. It returns how the counts change. All numbers are from first to last.
+// undoOutcome holds the numbers of the rows of a chunk of an undo, which are from first to last:
+// undone rows, and those whose transactions are kept, with the reasons at the same positions.
+type undoOutcome struct {
+	first, last  int32
+	undone, kept []int32
+	reasons      []string
+}
+
+// setUndone marks booked rows as undone, and those whose transactions are kept as skipped. It
+// returns how the counts change.
 func setUndone(
-	ctx context.Context, q pg.Querier, owner, id uuid.UUID, first, last int32, ns, kept []int32,
+	ctx context.Context, q pg.Querier, owner, id uuid.UUID, rows undoOutcome,
 ) (staging.Counts, error) {
 	type outcome struct{ Undone, Skipped int32 }
 	found, err := pg.One[outcome](ctx, q, `
@@ -111,14 +123,15 @@ func setUndone(
 			WHERE owner_id = $1 AND import_id = $2 AND n = ANY($3) AND n BETWEEN $5 AND $6
 			RETURNING n
 		), kept AS (
-			UPDATE import_rows
-			SET status = 'skipped', problem = 'the transaction was changed after the import'
-			WHERE owner_id = $1 AND import_id = $2 AND n = ANY($4) AND n BETWEEN $5 AND $6
-			RETURNING n
+			UPDATE import_rows r
+			SET status = 'skipped', problem = k.problem
+			FROM unnest($4::integer[], $7::text[]) AS k (n, problem)
+			WHERE r.owner_id = $1 AND r.import_id = $2 AND r.n = k.n AND r.n BETWEEN $5 AND $6
+			RETURNING r.n
 		)
 		SELECT (SELECT count(*) FROM undone)::integer AS undone,
 			(SELECT count(*) FROM kept)::integer AS skipped`,
-		owner, id, ns, kept, first, last)
+		owner, id, rows.undone, rows.kept, rows.first, rows.last, rows.reasons)
 	if err != nil {
 		return staging.Counts{}, err
 	}

@@ -49,7 +49,7 @@ func (c *chunk) otherLeg(row *staging.Row, transaction posting.Transaction) post
 	transaction.ID = c.newID()
 	transaction.WalletID = *row.TransferWalletID
 	transaction.AmountMinor = -transaction.AmountMinor
-	transaction.ExternalID, transaction.ImportID = nil, nil
+	transaction.ExternalID, transaction.ImportID, transaction.Cleared = nil, nil, false
 	if row.Transfer == nil || row.Transfer.Amount == "" || row.ChosenWalletID != nil {
 		return transaction
 	}
@@ -75,7 +75,7 @@ func (c *chunk) transaction(row *staging.Row) posting.Transaction {
 		ID: c.newID(), OwnerID: c.OwnerID, WalletID: *row.WalletID, AmountMinor: *row.AmountMinor,
 		Currency: row.BookedCurrency, Date: row.Date.UTC(), Payee: row.BookedPayee(),
 		Description: row.BookedDescription(), Notes: row.BookedNotes(), TagNames: row.BookedTags(),
-		ImportID: &c.ID, Version: 1, CreatedAt: c.now, UpdatedAt: c.now,
+		ImportID: &c.ID, Cleared: row.Clears(), Version: 1, CreatedAt: c.now, UpdatedAt: c.now,
 	}
 	if row.ExternalID != "" {
 		transaction.ExternalID = &row.ExternalID
@@ -83,10 +83,14 @@ func (c *chunk) transaction(row *staging.Row) posting.Transaction {
 	return transaction
 }
 
-// categorize sets the category of a transaction, or its splits. It returns CATEGORY_NOT_FOUND if
-// the category was deleted since the preview and no default exists; the job then fails, and the
-// user can assign another one.
+// categorize sets the category of a transaction, or its splits, or makes it an adjustment. It
+// returns CATEGORY_NOT_FOUND if the category was deleted since the preview and no default exists;
+// the job then fails, and the user can assign another one.
 func (c *chunk) categorize(row *staging.Row, transaction *posting.Transaction) error {
+	if row.Adjusts() {
+		transaction.Adjustment = true
+		return nil
+	}
 	if len(row.Splits) == 0 || row.ChosenCategoryID != nil {
 		if row.CategoryID == nil {
 			// The transaction that the row matched was deleted, or its transfer has become an

@@ -6,12 +6,9 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
-	"google.golang.org/grpc/codes"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/coffer-budget/coffer/internal/apierr"
 	"github.com/coffer-budget/coffer/internal/jobs"
-	"github.com/coffer-budget/coffer/internal/pg"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
 	"github.com/coffer-budget/coffer/services/ledger/posting"
@@ -68,8 +65,8 @@ func (x *executor) removeChunk(
 // removal holds the decisions of a chunk of an undo about the transactions of its rows.
 type removal struct {
 	removed []posting.Transaction
-	// kept holds the ids of transactions that stay.
-	kept map[uuid.UUID]bool
+	// kept holds the reasons why transactions stay, by id.
+	kept map[uuid.UUID]string
 	// released are legs of the user, which become ordinary transactions of the categories at the
 	// same positions. imported are the legs at the other sides, which the undo removes.
 	released, imported []posting.Transaction
@@ -100,16 +97,16 @@ func (x *executor) remove(
 	if err := x.deleteAll(ctx, tx, imp, removal.removed); err != nil {
 		return err
 	}
-	var undoneRows, kept []int32
+	outcome := undoOutcome{first: rows[len(rows)-1].N, last: rows[0].N}
 	for _, b := range rows {
-		if removal.kept[b.TransactionID] {
-			kept = append(kept, b.N)
+		if reason, ok := removal.kept[b.TransactionID]; ok {
+			outcome.kept, outcome.reasons = append(outcome.kept, b.N),
+				append(outcome.reasons, reason)
 		} else {
-			undoneRows = append(undoneRows, b.N)
+			outcome.undone = append(outcome.undone, b.N)
 		}
 	}
-	changed, err := setUndone(ctx, tx, imp.OwnerID, imp.ID, rows[len(rows)-1].N, rows[0].N,
-		undoneRows, kept)
+	changed, err := setUndone(ctx, tx, imp.OwnerID, imp.ID, outcome)
 	if err != nil {
 		return err
 	}
@@ -120,7 +117,8 @@ func (x *executor) remove(
 // commit creates both legs of a transfer at the same time. A leg of another time is the user's: the
 // user or the commit has matched it with the imported one. It stays, as an ordinary transaction
 // with the category of the row. If the commit matched the two, this is the former category of the
-// leg. Without such a category the transfer is kept.
+// leg. Without such a category the transfer is kept. Transactions that a reconciliation locks are
+// kept, also if the undo is forced.
 func plan(ts, legs []posting.Transaction, categories map[uuid.UUID]*uuid.UUID, force bool) removal {
 	sides := map[uuid.UUID][]posting.Transaction{}
 	for _, t := range slices.Concat(ts, legs) {
@@ -132,7 +130,7 @@ func plan(ts, legs []posting.Transaction, categories map[uuid.UUID]*uuid.UUID, f
 		return leg.ImportID != nil && *leg.ImportID == *t.ImportID ||
 			leg.ImportID == nil && leg.CreatedAt.Equal(t.CreatedAt)
 	}
-	removal := removal{kept: map[uuid.UUID]bool{}}
+	removal := removal{kept: map[uuid.UUID]string{}}
 	for _, transaction := range ts {
 		pair, foreign := []posting.Transaction{transaction}, []posting.Transaction(nil)
 		if transaction.TransferID != nil {
@@ -145,10 +143,10 @@ func plan(ts, legs []posting.Transaction, categories map[uuid.UUID]*uuid.UUID, f
 		}
 		category := categories[transaction.ID]
 		switch {
+		case reconciled(pair, foreign):
+			removal.keep(pair, "the transaction is reconciled")
 		case !force && changed(transaction, pair, foreign) || len(foreign) > 0 && category == nil:
-			for _, leg := range pair {
-				removal.kept[leg.ID] = true
-			}
+			removal.keep(pair, "the transaction was changed after the import")
 		case len(foreign) > 0:
 			removal.removed = append(removal.removed, transaction)
 			removal.imported = append(removal.imported, transaction)
@@ -159,6 +157,23 @@ func plan(ts, legs []posting.Transaction, categories map[uuid.UUID]*uuid.UUID, f
 		}
 	}
 	return removal
+}
+
+func (r removal) keep(ts []posting.Transaction, reason string) {
+	for _, t := range ts {
+		r.kept[t.ID] = reason
+	}
+}
+
+// reconciled reports whether a reconciliation locks a transaction that the undo would delete: one
+// of pair, except for the legs in foreign.
+func reconciled(pair, foreign []posting.Transaction) bool {
+	return slices.ContainsFunc(pair, func(leg posting.Transaction) bool {
+		stays := slices.ContainsFunc(foreign, func(f posting.Transaction) bool {
+			return f.ID == leg.ID
+		})
+		return leg.ReconciliationID != nil && !stays
+	})
 }
 
 // changed reports whether the user has changed an imported transaction since the commit. pair holds
@@ -240,61 +255,4 @@ func (x *executor) release(ctx context.Context, tx pgx.Tx, owner uuid.UUID, remo
 		return err
 	}
 	return posting.Replace(ctx, tx, removal.released, after)
-}
-
-// completeUndo ends the job. It follows the last deletion, so an import that is undone has left
-// nothing that is not in use.
-func (x *executor) completeUndo(ctx context.Context, job jobs.Job) error {
-	return pg.InTx(ctx, x.DB, func(tx pgx.Tx) error {
-		e, err := renewLease(ctx, tx, job)
-		if err != nil {
-			return err
-		}
-		if err := setStatus(ctx, tx, e, staging.Undone, "", x.Now()); err != nil {
-			return err
-		}
-		m, err := summary(ctx, tx, job.OwnerID, job.ID)
-		if err != nil {
-			return err
-		}
-		return x.Publish(ctx, tx, job.OwnerID,
-			&ledgerv1.ImportUndone{OwnerId: job.OwnerID.String(), Import: m})
-	})
-}
-
-// deleteCreated deletes the next wallet or category that the import created, and reports whether
-// there was one. One that something uses stays, and another undo tries it again.
-func (x *executor) deleteCreated(
-	ctx context.Context, job jobs.Job, progress *progress,
-) (found bool, err error) {
-	creation, found, err := staging.NextCreation(ctx, x.DB, job.OwnerID, job.ID, progress.deleted)
-	if err != nil || !found {
-		return false, err
-	}
-	if _, err := renewLease(ctx, x.DB, job); err != nil {
-		return false, err
-	}
-	if id := creation.ID.String(); creation.Kind == staging.CreatedWallet {
-		_, err = x.accounts.DeleteWallet(ctx, &ledgerv1.DeleteWalletRequest{Id: id})
-	} else {
-		_, err = x.accounts.DeleteCategory(ctx, &ledgerv1.DeleteCategoryRequest{Id: id})
-	}
-	switch {
-	case err == nil, hasCode(err, codes.NotFound):
-		// The user may have deleted it, and so may an attempt that was interrupted here.
-		err = staging.DeleteCreation(ctx, x.DB, job.OwnerID, job.ID, creation.ID)
-	case hasCode(err, codes.FailedPrecondition), hasCode(err, codes.AlreadyExists):
-		err = nil
-	}
-	if err != nil {
-		return false, err
-	}
-	progress.deleted = creation.ID
-	return true, nil
-}
-
-// hasCode reports whether an error is a public one with a code.
-func hasCode(err error, code codes.Code) bool {
-	e := apierr.From(err)
-	return e != nil && e.Code == code
 }

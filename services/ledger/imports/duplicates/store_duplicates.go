@@ -89,7 +89,8 @@ func selectReceipts(
 }
 
 // selectExisting returns the transactions of stretches that have no external id, or that one of the
-// other imports has created. It leaves those of the import id.
+// other imports has created. It leaves those of the import id, and adjustments, which are no
+// payments.
 //
 // The stretches are read in order, without a sort. That makes PostgreSQL read the index
 // transactions_wallet_date, also while it has no statistics of a new ledger (see
@@ -121,7 +122,7 @@ func selectExisting(
 			FROM transactions
 			WHERE owner_id = $1 AND wallet_id = s.wallet_id AND date >= s.first AND date < s."end"
 				AND import_id IS DISTINCT FROM $2
-				AND (external_id IS NULL OR import_id = ANY($6))
+				AND (external_id IS NULL OR import_id = ANY($6)) AND NOT adjustment
 			ORDER BY date, id
 		) AS t
 		ORDER BY s.position`, owner, id, wallets, firsts, ends, others)

@@ -25,7 +25,7 @@ func selectPending(
 	return pg.All[pendingTransaction](ctx, q, `
 		SELECT id, wallet_id, currency, amount_minor,
 			(date AT TIME ZONE 'UTC')::date - DATE '2000-01-01' AS day, external_id, date,
-			transfer_id IS NOT NULL OR split_count > 0 AS fixed
+			transfer_id IS NOT NULL OR split_count > 0 OR reconciliation_id IS NOT NULL AS fixed
 		FROM transactions
 		WHERE owner_id = $1 AND external_id LIKE 'pending:%' AND import_id IS DISTINCT FROM $2
 			AND date >= $3 AND (date, id) > ($3, $4)

@@ -133,6 +133,9 @@ func Accounts(
 		}
 		account.Color, account.Icon, _ = accounts.Appearance(stated.Color, stated.Icon, "")
 		account.Archived = stated.Archived
+		if stated.Kind != "" {
+			account.Kind = accounts.WalletKind(stated.Kind)
+		}
 		if stated.Position != nil && *stated.Position >= 0 && *stated.Position <= maxPosition {
 			account.Position = stated.Position
 		}

@@ -195,14 +195,7 @@ func (c *resolver) resolve(ctx context.Context, row *staging.Row) {
 		settle(row)
 		return
 	}
-	c.transferOf(row)
-	var category, by uuid.UUID
-	if row.TransferWalletID == nil {
-		category, by = c.rule(ctx, row)
-	}
-	if row.TransferWalletID == nil {
-		c.categorize(row, category, by)
-	}
+	c.classify(ctx, row)
 	switch row.Action {
 	case staging.ActionSkip:
 		row.Status = staging.Skipped
@@ -212,6 +205,23 @@ func (c *resolver) resolve(ctx context.Context, row *staging.Row) {
 		if row.Status == staging.Ready {
 			settle(row)
 		}
+	}
+}
+
+// classify sets the other wallet of a transfer, or otherwise the category. An adjustment has
+// neither, and no rule changes it.
+func (c *resolver) classify(ctx context.Context, row *staging.Row) {
+	if row.Adjusts() {
+		row.CategoryFrom = staging.FromFile
+		return
+	}
+	c.transferOf(row)
+	var category, by uuid.UUID
+	if row.TransferWalletID == nil {
+		category, by = c.rule(ctx, row)
+	}
+	if row.TransferWalletID == nil {
+		c.categorize(row, category, by)
 	}
 }
 

@@ -47,6 +47,8 @@ type Row struct {
 	Splits                    []statement.Split
 	Transfer                  *statement.Transfer
 	Opening                   bool
+	Adjustment                bool
+	Uncleared                 bool
 	FileProblem               string `db:"file_problem"`
 	// FileStatus is the status of the record in the file, or empty for a booked payment.
 	FileStatus string `db:"file_status"`
@@ -83,6 +85,8 @@ type Row struct {
 	// nil if it has its own.
 	FilledPayee *string `db:"filled_payee"`
 	FilledNotes *string `db:"filled_notes"`
+	// FilledCleared is set if the commit has cleared the matched transaction.
+	FilledCleared bool `db:"filled_cleared"`
 	// Replaced is set if the matched transaction is pending: the commit gives it the amount, the
 	// day and the external id of the row. It holds the former ones.
 	Replaced *Replaced
@@ -153,6 +157,7 @@ func (r *Row) Set(record statement.Record, uploaded time.Time) {
 		r.Splits = nil // A transfer has no parts.
 	}
 	r.Opening = record.Opening
+	r.Adjustment, r.Uncleared = record.Adjustment, record.Uncleared
 	r.FileProblem = record.Problem
 	r.FileStatus = record.Status
 	r.Status = Ready
@@ -160,6 +165,15 @@ func (r *Row) Set(record statement.Record, uploaded time.Time) {
 		r.Status = Hidden
 	}
 }
+
+// Adjusts reports whether the row becomes an adjustment. With a category or a wallet that the user
+// has chosen, it becomes another transaction.
+func (r *Row) Adjusts() bool {
+	return r.Adjustment && r.ChosenCategoryID == nil && r.ChosenWalletID == nil
+}
+
+// Clears reports whether the row states that the bank has booked the payment.
+func (r *Row) Clears() bool { return r.FileStatus != written.Pending && !r.Uncleared }
 
 // BookedPayee returns the text that the user chose, the one of a rule, or the one in the file.
 func (r *Row) BookedPayee() string { return *cmp.Or(r.ChosenPayee, r.RuledTexts().Payee, &r.Payee) }
@@ -194,6 +208,7 @@ func (r *Row) Proto() *ledgerv1.ImportRow {
 		Tags: r.BookedTags(), ExternalId: r.ExternalID, Account: r.Account,
 		CategoryFrom: r.CategoryFrom, Category: r.Category, Problem: r.Problem, Cells: r.Cells,
 		Pending: r.FileStatus == written.Pending, DateAssumed: r.DateAssumed,
+		Adjustment: r.Adjusts(),
 	}
 	switch {
 	case r.AmountMinor != nil:

@@ -22,7 +22,8 @@ var rowColumns = []string{
 	"action", "chosen_category_id", "chosen_description", "chosen_payee", "chosen_wallet_id",
 	"problem", "wallet_id", "booked_currency", "amount_minor", "category_id", "category_from",
 	"transfer_wallet_id", "pair_n", "duplicate_of", "transaction_id", "filled_payee",
-	"filled_notes", "ruled", "file_status", "date_assumed", "replaced",
+	"filled_notes", "ruled", "file_status", "date_assumed", "replaced", "adjustment",
+	"uncleared", "filled_cleared",
 }
 
 func (r *Row) values() []any {
@@ -33,6 +34,7 @@ func (r *Row) values() []any {
 		r.ChosenWalletID, r.Problem, r.WalletID, r.BookedCurrency, r.AmountMinor, r.CategoryID,
 		r.CategoryFrom, r.TransferWalletID, r.PairN, r.DuplicateOf, r.TransactionID, r.FilledPayee,
 		r.FilledNotes, r.Ruled, r.FileStatus, r.DateAssumed, r.Replaced,
+		r.Adjustment, r.Uncleared, r.FilledCleared,
 	}
 }
 

@@ -598,6 +598,118 @@ func (x *WalletUpdated) GetWallet() *Wallet {
 	return nil
 }
 
+// WalletReconciled is published when a wallet is reconciled. Subject: ledger.v1.wallet.reconciled. The locked transactions have no separate
+// events.
+type WalletReconciled struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the user who owns the wallet.
+	OwnerId string `protobuf:"bytes,1,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
+	// The new reconciliation.
+	Reconciliation *Reconciliation `protobuf:"bytes,2,opt,name=reconciliation,proto3" json:"reconciliation,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
+}
+
+func (x *WalletReconciled) Reset() {
+	*x = WalletReconciled{}
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WalletReconciled) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WalletReconciled) ProtoMessage() {}
+
+func (x *WalletReconciled) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WalletReconciled.ProtoReflect.Descriptor instead.
+func (*WalletReconciled) Descriptor() ([]byte, []int) {
+	return file_coffer_ledger_v1_events_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *WalletReconciled) GetOwnerId() string {
+	if x != nil {
+		return x.OwnerId
+	}
+	return ""
+}
+
+func (x *WalletReconciled) GetReconciliation() *Reconciliation {
+	if x != nil {
+		return x.Reconciliation
+	}
+	return nil
+}
+
+// ReconciliationDeleted is published when a reconciliation is deleted. Subject: ledger.v1.reconciliation.deleted. The unlocked transactions
+// have no separate events.
+type ReconciliationDeleted struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the user who owns the wallet.
+	OwnerId string `protobuf:"bytes,1,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
+	// The reconciliation before the deletion.
+	Reconciliation *Reconciliation `protobuf:"bytes,2,opt,name=reconciliation,proto3" json:"reconciliation,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
+}
+
+func (x *ReconciliationDeleted) Reset() {
+	*x = ReconciliationDeleted{}
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReconciliationDeleted) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReconciliationDeleted) ProtoMessage() {}
+
+func (x *ReconciliationDeleted) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReconciliationDeleted.ProtoReflect.Descriptor instead.
+func (*ReconciliationDeleted) Descriptor() ([]byte, []int) {
+	return file_coffer_ledger_v1_events_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *ReconciliationDeleted) GetOwnerId() string {
+	if x != nil {
+		return x.OwnerId
+	}
+	return ""
+}
+
+func (x *ReconciliationDeleted) GetReconciliation() *Reconciliation {
+	if x != nil {
+		return x.Reconciliation
+	}
+	return nil
+}
+
 // WalletDeleted is published when a wallet is deleted. Subject: ledger.v1.wallet.deleted.
 type WalletDeleted struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -611,7 +723,7 @@ type WalletDeleted struct {
 
 func (x *WalletDeleted) Reset() {
 	*x = WalletDeleted{}
-	mi := &file_coffer_ledger_v1_events_proto_msgTypes[10]
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -623,7 +735,7 @@ func (x *WalletDeleted) String() string {
 func (*WalletDeleted) ProtoMessage() {}
 
 func (x *WalletDeleted) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_events_proto_msgTypes[10]
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -636,7 +748,7 @@ func (x *WalletDeleted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WalletDeleted.ProtoReflect.Descriptor instead.
 func (*WalletDeleted) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_events_proto_rawDescGZIP(), []int{10}
+	return file_coffer_ledger_v1_events_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *WalletDeleted) GetOwnerId() string {
@@ -666,7 +778,7 @@ type CategoryCreated struct {
 
 func (x *CategoryCreated) Reset() {
 	*x = CategoryCreated{}
-	mi := &file_coffer_ledger_v1_events_proto_msgTypes[11]
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -678,7 +790,7 @@ func (x *CategoryCreated) String() string {
 func (*CategoryCreated) ProtoMessage() {}
 
 func (x *CategoryCreated) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_events_proto_msgTypes[11]
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -691,7 +803,7 @@ func (x *CategoryCreated) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CategoryCreated.ProtoReflect.Descriptor instead.
 func (*CategoryCreated) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_events_proto_rawDescGZIP(), []int{11}
+	return file_coffer_ledger_v1_events_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *CategoryCreated) GetOwnerId() string {
@@ -722,7 +834,7 @@ type CategoryUpdated struct {
 
 func (x *CategoryUpdated) Reset() {
 	*x = CategoryUpdated{}
-	mi := &file_coffer_ledger_v1_events_proto_msgTypes[12]
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -734,7 +846,7 @@ func (x *CategoryUpdated) String() string {
 func (*CategoryUpdated) ProtoMessage() {}
 
 func (x *CategoryUpdated) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_events_proto_msgTypes[12]
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -747,7 +859,7 @@ func (x *CategoryUpdated) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CategoryUpdated.ProtoReflect.Descriptor instead.
 func (*CategoryUpdated) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_events_proto_rawDescGZIP(), []int{12}
+	return file_coffer_ledger_v1_events_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *CategoryUpdated) GetOwnerId() string {
@@ -780,7 +892,7 @@ type CategoryDeleted struct {
 
 func (x *CategoryDeleted) Reset() {
 	*x = CategoryDeleted{}
-	mi := &file_coffer_ledger_v1_events_proto_msgTypes[13]
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -792,7 +904,7 @@ func (x *CategoryDeleted) String() string {
 func (*CategoryDeleted) ProtoMessage() {}
 
 func (x *CategoryDeleted) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_events_proto_msgTypes[13]
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -805,7 +917,7 @@ func (x *CategoryDeleted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CategoryDeleted.ProtoReflect.Descriptor instead.
 func (*CategoryDeleted) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_events_proto_rawDescGZIP(), []int{13}
+	return file_coffer_ledger_v1_events_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *CategoryDeleted) GetOwnerId() string {
@@ -843,7 +955,7 @@ type SettingsUpdated struct {
 
 func (x *SettingsUpdated) Reset() {
 	*x = SettingsUpdated{}
-	mi := &file_coffer_ledger_v1_events_proto_msgTypes[14]
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -855,7 +967,7 @@ func (x *SettingsUpdated) String() string {
 func (*SettingsUpdated) ProtoMessage() {}
 
 func (x *SettingsUpdated) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_events_proto_msgTypes[14]
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -868,7 +980,7 @@ func (x *SettingsUpdated) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SettingsUpdated.ProtoReflect.Descriptor instead.
 func (*SettingsUpdated) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_events_proto_rawDescGZIP(), []int{14}
+	return file_coffer_ledger_v1_events_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *SettingsUpdated) GetOwnerId() string {
@@ -901,7 +1013,7 @@ type TagUpdated struct {
 
 func (x *TagUpdated) Reset() {
 	*x = TagUpdated{}
-	mi := &file_coffer_ledger_v1_events_proto_msgTypes[15]
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -913,7 +1025,7 @@ func (x *TagUpdated) String() string {
 func (*TagUpdated) ProtoMessage() {}
 
 func (x *TagUpdated) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_events_proto_msgTypes[15]
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -926,7 +1038,7 @@ func (x *TagUpdated) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TagUpdated.ProtoReflect.Descriptor instead.
 func (*TagUpdated) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_events_proto_rawDescGZIP(), []int{15}
+	return file_coffer_ledger_v1_events_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *TagUpdated) GetOwnerId() string {
@@ -964,7 +1076,7 @@ type TagDeleted struct {
 
 func (x *TagDeleted) Reset() {
 	*x = TagDeleted{}
-	mi := &file_coffer_ledger_v1_events_proto_msgTypes[16]
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -976,7 +1088,7 @@ func (x *TagDeleted) String() string {
 func (*TagDeleted) ProtoMessage() {}
 
 func (x *TagDeleted) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_events_proto_msgTypes[16]
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -989,7 +1101,7 @@ func (x *TagDeleted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TagDeleted.ProtoReflect.Descriptor instead.
 func (*TagDeleted) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_events_proto_rawDescGZIP(), []int{16}
+	return file_coffer_ledger_v1_events_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *TagDeleted) GetOwnerId() string {
@@ -1029,7 +1141,7 @@ type TransactionsImported struct {
 
 func (x *TransactionsImported) Reset() {
 	*x = TransactionsImported{}
-	mi := &file_coffer_ledger_v1_events_proto_msgTypes[17]
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1041,7 +1153,7 @@ func (x *TransactionsImported) String() string {
 func (*TransactionsImported) ProtoMessage() {}
 
 func (x *TransactionsImported) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_events_proto_msgTypes[17]
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1054,7 +1166,7 @@ func (x *TransactionsImported) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TransactionsImported.ProtoReflect.Descriptor instead.
 func (*TransactionsImported) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_events_proto_rawDescGZIP(), []int{17}
+	return file_coffer_ledger_v1_events_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *TransactionsImported) GetOwnerId() string {
@@ -1129,7 +1241,7 @@ type TransactionsImportUndone struct {
 
 func (x *TransactionsImportUndone) Reset() {
 	*x = TransactionsImportUndone{}
-	mi := &file_coffer_ledger_v1_events_proto_msgTypes[18]
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1141,7 +1253,7 @@ func (x *TransactionsImportUndone) String() string {
 func (*TransactionsImportUndone) ProtoMessage() {}
 
 func (x *TransactionsImportUndone) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_events_proto_msgTypes[18]
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1154,7 +1266,7 @@ func (x *TransactionsImportUndone) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TransactionsImportUndone.ProtoReflect.Descriptor instead.
 func (*TransactionsImportUndone) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_events_proto_rawDescGZIP(), []int{18}
+	return file_coffer_ledger_v1_events_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *TransactionsImportUndone) GetOwnerId() string {
@@ -1219,7 +1331,7 @@ type ImportCommitted struct {
 
 func (x *ImportCommitted) Reset() {
 	*x = ImportCommitted{}
-	mi := &file_coffer_ledger_v1_events_proto_msgTypes[19]
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1231,7 +1343,7 @@ func (x *ImportCommitted) String() string {
 func (*ImportCommitted) ProtoMessage() {}
 
 func (x *ImportCommitted) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_events_proto_msgTypes[19]
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1244,7 +1356,7 @@ func (x *ImportCommitted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ImportCommitted.ProtoReflect.Descriptor instead.
 func (*ImportCommitted) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_events_proto_rawDescGZIP(), []int{19}
+	return file_coffer_ledger_v1_events_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *ImportCommitted) GetOwnerId() string {
@@ -1274,7 +1386,7 @@ type ImportFailed struct {
 
 func (x *ImportFailed) Reset() {
 	*x = ImportFailed{}
-	mi := &file_coffer_ledger_v1_events_proto_msgTypes[20]
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1286,7 +1398,7 @@ func (x *ImportFailed) String() string {
 func (*ImportFailed) ProtoMessage() {}
 
 func (x *ImportFailed) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_events_proto_msgTypes[20]
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1299,7 +1411,7 @@ func (x *ImportFailed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ImportFailed.ProtoReflect.Descriptor instead.
 func (*ImportFailed) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_events_proto_rawDescGZIP(), []int{20}
+	return file_coffer_ledger_v1_events_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *ImportFailed) GetOwnerId() string {
@@ -1329,7 +1441,7 @@ type ImportUndone struct {
 
 func (x *ImportUndone) Reset() {
 	*x = ImportUndone{}
-	mi := &file_coffer_ledger_v1_events_proto_msgTypes[21]
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1341,7 +1453,7 @@ func (x *ImportUndone) String() string {
 func (*ImportUndone) ProtoMessage() {}
 
 func (x *ImportUndone) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_events_proto_msgTypes[21]
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1354,7 +1466,7 @@ func (x *ImportUndone) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ImportUndone.ProtoReflect.Descriptor instead.
 func (*ImportUndone) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_events_proto_rawDescGZIP(), []int{21}
+	return file_coffer_ledger_v1_events_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *ImportUndone) GetOwnerId() string {
@@ -1384,7 +1496,7 @@ type RuleCreated struct {
 
 func (x *RuleCreated) Reset() {
 	*x = RuleCreated{}
-	mi := &file_coffer_ledger_v1_events_proto_msgTypes[22]
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1396,7 +1508,7 @@ func (x *RuleCreated) String() string {
 func (*RuleCreated) ProtoMessage() {}
 
 func (x *RuleCreated) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_events_proto_msgTypes[22]
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1409,7 +1521,7 @@ func (x *RuleCreated) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RuleCreated.ProtoReflect.Descriptor instead.
 func (*RuleCreated) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_events_proto_rawDescGZIP(), []int{22}
+	return file_coffer_ledger_v1_events_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *RuleCreated) GetOwnerId() string {
@@ -1440,7 +1552,7 @@ type RuleUpdated struct {
 
 func (x *RuleUpdated) Reset() {
 	*x = RuleUpdated{}
-	mi := &file_coffer_ledger_v1_events_proto_msgTypes[23]
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1452,7 +1564,7 @@ func (x *RuleUpdated) String() string {
 func (*RuleUpdated) ProtoMessage() {}
 
 func (x *RuleUpdated) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_events_proto_msgTypes[23]
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1465,7 +1577,7 @@ func (x *RuleUpdated) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RuleUpdated.ProtoReflect.Descriptor instead.
 func (*RuleUpdated) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_events_proto_rawDescGZIP(), []int{23}
+	return file_coffer_ledger_v1_events_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *RuleUpdated) GetOwnerId() string {
@@ -1495,7 +1607,7 @@ type RuleDeleted struct {
 
 func (x *RuleDeleted) Reset() {
 	*x = RuleDeleted{}
-	mi := &file_coffer_ledger_v1_events_proto_msgTypes[24]
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1507,7 +1619,7 @@ func (x *RuleDeleted) String() string {
 func (*RuleDeleted) ProtoMessage() {}
 
 func (x *RuleDeleted) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_events_proto_msgTypes[24]
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1520,7 +1632,7 @@ func (x *RuleDeleted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RuleDeleted.ProtoReflect.Descriptor instead.
 func (*RuleDeleted) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_events_proto_rawDescGZIP(), []int{24}
+	return file_coffer_ledger_v1_events_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *RuleDeleted) GetOwnerId() string {
@@ -1549,7 +1661,7 @@ type UserErased struct {
 
 func (x *UserErased) Reset() {
 	*x = UserErased{}
-	mi := &file_coffer_ledger_v1_events_proto_msgTypes[25]
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1561,7 +1673,7 @@ func (x *UserErased) String() string {
 func (*UserErased) ProtoMessage() {}
 
 func (x *UserErased) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_events_proto_msgTypes[25]
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1574,7 +1686,7 @@ func (x *UserErased) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UserErased.ProtoReflect.Descriptor instead.
 func (*UserErased) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_events_proto_rawDescGZIP(), []int{25}
+	return file_coffer_ledger_v1_events_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *UserErased) GetDeletionId() string {
@@ -1588,7 +1700,7 @@ var File_coffer_ledger_v1_events_proto protoreflect.FileDescriptor
 
 const file_coffer_ledger_v1_events_proto_rawDesc = "" +
 	"\n" +
-	"\x1dcoffer/ledger/v1/events.proto\x12\x10coffer.ledger.v1\x1a\"coffer/ledger/v1/attachments.proto\x1a\x1ecoffer/ledger/v1/imports.proto\x1a\x1dcoffer/ledger/v1/ledger.proto\x1a\x1ccoffer/ledger/v1/rules.proto\x1a\x1fcoffer/ledger/v1/settings.proto\x1a\x1bcoffer/ledger/v1/tags.proto\x1a coffer/ledger/v1/transfers.proto\"p\n" +
+	"\x1dcoffer/ledger/v1/events.proto\x12\x10coffer.ledger.v1\x1a\"coffer/ledger/v1/attachments.proto\x1a\x1ecoffer/ledger/v1/imports.proto\x1a\x1dcoffer/ledger/v1/ledger.proto\x1a&coffer/ledger/v1/reconciliations.proto\x1a\x1ccoffer/ledger/v1/rules.proto\x1a\x1fcoffer/ledger/v1/settings.proto\x1a\x1bcoffer/ledger/v1/tags.proto\x1a coffer/ledger/v1/transfers.proto\"p\n" +
 	"\x12TransactionCreated\x12\x19\n" +
 	"\bowner_id\x18\x01 \x01(\tR\aownerId\x12?\n" +
 	"\vtransaction\x18\x02 \x01(\v2\x1d.coffer.ledger.v1.TransactionR\vtransaction\"\x9b\x01\n" +
@@ -1624,7 +1736,13 @@ const file_coffer_ledger_v1_events_proto_rawDesc = "" +
 	"\x06wallet\x18\x02 \x01(\v2\x18.coffer.ledger.v1.WalletR\x06wallet\"\\\n" +
 	"\rWalletUpdated\x12\x19\n" +
 	"\bowner_id\x18\x01 \x01(\tR\aownerId\x120\n" +
-	"\x06wallet\x18\x02 \x01(\v2\x18.coffer.ledger.v1.WalletR\x06wallet\"G\n" +
+	"\x06wallet\x18\x02 \x01(\v2\x18.coffer.ledger.v1.WalletR\x06wallet\"w\n" +
+	"\x10WalletReconciled\x12\x19\n" +
+	"\bowner_id\x18\x01 \x01(\tR\aownerId\x12H\n" +
+	"\x0ereconciliation\x18\x02 \x01(\v2 .coffer.ledger.v1.ReconciliationR\x0ereconciliation\"|\n" +
+	"\x15ReconciliationDeleted\x12\x19\n" +
+	"\bowner_id\x18\x01 \x01(\tR\aownerId\x12H\n" +
+	"\x0ereconciliation\x18\x02 \x01(\v2 .coffer.ledger.v1.ReconciliationR\x0ereconciliation\"G\n" +
 	"\rWalletDeleted\x12\x19\n" +
 	"\bowner_id\x18\x01 \x01(\tR\aownerId\x12\x1b\n" +
 	"\twallet_id\x18\x02 \x01(\tR\bwalletId\"d\n" +
@@ -1707,7 +1825,7 @@ func file_coffer_ledger_v1_events_proto_rawDescGZIP() []byte {
 	return file_coffer_ledger_v1_events_proto_rawDescData
 }
 
-var file_coffer_ledger_v1_events_proto_msgTypes = make([]protoimpl.MessageInfo, 26)
+var file_coffer_ledger_v1_events_proto_msgTypes = make([]protoimpl.MessageInfo, 28)
 var file_coffer_ledger_v1_events_proto_goTypes = []any{
 	(*TransactionCreated)(nil),       // 0: coffer.ledger.v1.TransactionCreated
 	(*TransactionUpdated)(nil),       // 1: coffer.ledger.v1.TransactionUpdated
@@ -1719,60 +1837,65 @@ var file_coffer_ledger_v1_events_proto_goTypes = []any{
 	(*AttachmentDeleted)(nil),        // 7: coffer.ledger.v1.AttachmentDeleted
 	(*WalletCreated)(nil),            // 8: coffer.ledger.v1.WalletCreated
 	(*WalletUpdated)(nil),            // 9: coffer.ledger.v1.WalletUpdated
-	(*WalletDeleted)(nil),            // 10: coffer.ledger.v1.WalletDeleted
-	(*CategoryCreated)(nil),          // 11: coffer.ledger.v1.CategoryCreated
-	(*CategoryUpdated)(nil),          // 12: coffer.ledger.v1.CategoryUpdated
-	(*CategoryDeleted)(nil),          // 13: coffer.ledger.v1.CategoryDeleted
-	(*SettingsUpdated)(nil),          // 14: coffer.ledger.v1.SettingsUpdated
-	(*TagUpdated)(nil),               // 15: coffer.ledger.v1.TagUpdated
-	(*TagDeleted)(nil),               // 16: coffer.ledger.v1.TagDeleted
-	(*TransactionsImported)(nil),     // 17: coffer.ledger.v1.TransactionsImported
-	(*TransactionsImportUndone)(nil), // 18: coffer.ledger.v1.TransactionsImportUndone
-	(*ImportCommitted)(nil),          // 19: coffer.ledger.v1.ImportCommitted
-	(*ImportFailed)(nil),             // 20: coffer.ledger.v1.ImportFailed
-	(*ImportUndone)(nil),             // 21: coffer.ledger.v1.ImportUndone
-	(*RuleCreated)(nil),              // 22: coffer.ledger.v1.RuleCreated
-	(*RuleUpdated)(nil),              // 23: coffer.ledger.v1.RuleUpdated
-	(*RuleDeleted)(nil),              // 24: coffer.ledger.v1.RuleDeleted
-	(*UserErased)(nil),               // 25: coffer.ledger.v1.UserErased
-	(*Transaction)(nil),              // 26: coffer.ledger.v1.Transaction
-	(*Transfer)(nil),                 // 27: coffer.ledger.v1.Transfer
-	(*Attachment)(nil),               // 28: coffer.ledger.v1.Attachment
-	(*Wallet)(nil),                   // 29: coffer.ledger.v1.Wallet
-	(*Category)(nil),                 // 30: coffer.ledger.v1.Category
-	(*Settings)(nil),                 // 31: coffer.ledger.v1.Settings
-	(*Tag)(nil),                      // 32: coffer.ledger.v1.Tag
-	(*Import)(nil),                   // 33: coffer.ledger.v1.Import
-	(*Rule)(nil),                     // 34: coffer.ledger.v1.Rule
+	(*WalletReconciled)(nil),         // 10: coffer.ledger.v1.WalletReconciled
+	(*ReconciliationDeleted)(nil),    // 11: coffer.ledger.v1.ReconciliationDeleted
+	(*WalletDeleted)(nil),            // 12: coffer.ledger.v1.WalletDeleted
+	(*CategoryCreated)(nil),          // 13: coffer.ledger.v1.CategoryCreated
+	(*CategoryUpdated)(nil),          // 14: coffer.ledger.v1.CategoryUpdated
+	(*CategoryDeleted)(nil),          // 15: coffer.ledger.v1.CategoryDeleted
+	(*SettingsUpdated)(nil),          // 16: coffer.ledger.v1.SettingsUpdated
+	(*TagUpdated)(nil),               // 17: coffer.ledger.v1.TagUpdated
+	(*TagDeleted)(nil),               // 18: coffer.ledger.v1.TagDeleted
+	(*TransactionsImported)(nil),     // 19: coffer.ledger.v1.TransactionsImported
+	(*TransactionsImportUndone)(nil), // 20: coffer.ledger.v1.TransactionsImportUndone
+	(*ImportCommitted)(nil),          // 21: coffer.ledger.v1.ImportCommitted
+	(*ImportFailed)(nil),             // 22: coffer.ledger.v1.ImportFailed
+	(*ImportUndone)(nil),             // 23: coffer.ledger.v1.ImportUndone
+	(*RuleCreated)(nil),              // 24: coffer.ledger.v1.RuleCreated
+	(*RuleUpdated)(nil),              // 25: coffer.ledger.v1.RuleUpdated
+	(*RuleDeleted)(nil),              // 26: coffer.ledger.v1.RuleDeleted
+	(*UserErased)(nil),               // 27: coffer.ledger.v1.UserErased
+	(*Transaction)(nil),              // 28: coffer.ledger.v1.Transaction
+	(*Transfer)(nil),                 // 29: coffer.ledger.v1.Transfer
+	(*Attachment)(nil),               // 30: coffer.ledger.v1.Attachment
+	(*Wallet)(nil),                   // 31: coffer.ledger.v1.Wallet
+	(*Reconciliation)(nil),           // 32: coffer.ledger.v1.Reconciliation
+	(*Category)(nil),                 // 33: coffer.ledger.v1.Category
+	(*Settings)(nil),                 // 34: coffer.ledger.v1.Settings
+	(*Tag)(nil),                      // 35: coffer.ledger.v1.Tag
+	(*Import)(nil),                   // 36: coffer.ledger.v1.Import
+	(*Rule)(nil),                     // 37: coffer.ledger.v1.Rule
 }
 var file_coffer_ledger_v1_events_proto_depIdxs = []int32{
-	26, // 0: coffer.ledger.v1.TransactionCreated.transaction:type_name -> coffer.ledger.v1.Transaction
-	26, // 1: coffer.ledger.v1.TransactionUpdated.before:type_name -> coffer.ledger.v1.Transaction
-	26, // 2: coffer.ledger.v1.TransactionUpdated.after:type_name -> coffer.ledger.v1.Transaction
-	26, // 3: coffer.ledger.v1.TransactionDeleted.transaction:type_name -> coffer.ledger.v1.Transaction
-	27, // 4: coffer.ledger.v1.TransferCreated.transfer:type_name -> coffer.ledger.v1.Transfer
-	27, // 5: coffer.ledger.v1.TransferUpdated.before:type_name -> coffer.ledger.v1.Transfer
-	27, // 6: coffer.ledger.v1.TransferUpdated.after:type_name -> coffer.ledger.v1.Transfer
-	27, // 7: coffer.ledger.v1.TransferDeleted.transfer:type_name -> coffer.ledger.v1.Transfer
-	28, // 8: coffer.ledger.v1.AttachmentCreated.attachment:type_name -> coffer.ledger.v1.Attachment
-	28, // 9: coffer.ledger.v1.AttachmentDeleted.attachment:type_name -> coffer.ledger.v1.Attachment
-	29, // 10: coffer.ledger.v1.WalletCreated.wallet:type_name -> coffer.ledger.v1.Wallet
-	29, // 11: coffer.ledger.v1.WalletUpdated.wallet:type_name -> coffer.ledger.v1.Wallet
-	30, // 12: coffer.ledger.v1.CategoryCreated.category:type_name -> coffer.ledger.v1.Category
-	30, // 13: coffer.ledger.v1.CategoryUpdated.category:type_name -> coffer.ledger.v1.Category
-	31, // 14: coffer.ledger.v1.SettingsUpdated.settings:type_name -> coffer.ledger.v1.Settings
-	32, // 15: coffer.ledger.v1.TagUpdated.tag:type_name -> coffer.ledger.v1.Tag
-	32, // 16: coffer.ledger.v1.TagDeleted.tag:type_name -> coffer.ledger.v1.Tag
-	33, // 17: coffer.ledger.v1.ImportCommitted.import:type_name -> coffer.ledger.v1.Import
-	33, // 18: coffer.ledger.v1.ImportFailed.import:type_name -> coffer.ledger.v1.Import
-	33, // 19: coffer.ledger.v1.ImportUndone.import:type_name -> coffer.ledger.v1.Import
-	34, // 20: coffer.ledger.v1.RuleCreated.rule:type_name -> coffer.ledger.v1.Rule
-	34, // 21: coffer.ledger.v1.RuleUpdated.rule:type_name -> coffer.ledger.v1.Rule
-	22, // [22:22] is the sub-list for method output_type
-	22, // [22:22] is the sub-list for method input_type
-	22, // [22:22] is the sub-list for extension type_name
-	22, // [22:22] is the sub-list for extension extendee
-	0,  // [0:22] is the sub-list for field type_name
+	28, // 0: coffer.ledger.v1.TransactionCreated.transaction:type_name -> coffer.ledger.v1.Transaction
+	28, // 1: coffer.ledger.v1.TransactionUpdated.before:type_name -> coffer.ledger.v1.Transaction
+	28, // 2: coffer.ledger.v1.TransactionUpdated.after:type_name -> coffer.ledger.v1.Transaction
+	28, // 3: coffer.ledger.v1.TransactionDeleted.transaction:type_name -> coffer.ledger.v1.Transaction
+	29, // 4: coffer.ledger.v1.TransferCreated.transfer:type_name -> coffer.ledger.v1.Transfer
+	29, // 5: coffer.ledger.v1.TransferUpdated.before:type_name -> coffer.ledger.v1.Transfer
+	29, // 6: coffer.ledger.v1.TransferUpdated.after:type_name -> coffer.ledger.v1.Transfer
+	29, // 7: coffer.ledger.v1.TransferDeleted.transfer:type_name -> coffer.ledger.v1.Transfer
+	30, // 8: coffer.ledger.v1.AttachmentCreated.attachment:type_name -> coffer.ledger.v1.Attachment
+	30, // 9: coffer.ledger.v1.AttachmentDeleted.attachment:type_name -> coffer.ledger.v1.Attachment
+	31, // 10: coffer.ledger.v1.WalletCreated.wallet:type_name -> coffer.ledger.v1.Wallet
+	31, // 11: coffer.ledger.v1.WalletUpdated.wallet:type_name -> coffer.ledger.v1.Wallet
+	32, // 12: coffer.ledger.v1.WalletReconciled.reconciliation:type_name -> coffer.ledger.v1.Reconciliation
+	32, // 13: coffer.ledger.v1.ReconciliationDeleted.reconciliation:type_name -> coffer.ledger.v1.Reconciliation
+	33, // 14: coffer.ledger.v1.CategoryCreated.category:type_name -> coffer.ledger.v1.Category
+	33, // 15: coffer.ledger.v1.CategoryUpdated.category:type_name -> coffer.ledger.v1.Category
+	34, // 16: coffer.ledger.v1.SettingsUpdated.settings:type_name -> coffer.ledger.v1.Settings
+	35, // 17: coffer.ledger.v1.TagUpdated.tag:type_name -> coffer.ledger.v1.Tag
+	35, // 18: coffer.ledger.v1.TagDeleted.tag:type_name -> coffer.ledger.v1.Tag
+	36, // 19: coffer.ledger.v1.ImportCommitted.import:type_name -> coffer.ledger.v1.Import
+	36, // 20: coffer.ledger.v1.ImportFailed.import:type_name -> coffer.ledger.v1.Import
+	36, // 21: coffer.ledger.v1.ImportUndone.import:type_name -> coffer.ledger.v1.Import
+	37, // 22: coffer.ledger.v1.RuleCreated.rule:type_name -> coffer.ledger.v1.Rule
+	37, // 23: coffer.ledger.v1.RuleUpdated.rule:type_name -> coffer.ledger.v1.Rule
+	24, // [24:24] is the sub-list for method output_type
+	24, // [24:24] is the sub-list for method input_type
+	24, // [24:24] is the sub-list for extension type_name
+	24, // [24:24] is the sub-list for extension extendee
+	0,  // [0:24] is the sub-list for field type_name
 }
 
 func init() { file_coffer_ledger_v1_events_proto_init() }
@@ -1783,18 +1906,19 @@ func file_coffer_ledger_v1_events_proto_init() {
 	file_coffer_ledger_v1_attachments_proto_init()
 	file_coffer_ledger_v1_imports_proto_init()
 	file_coffer_ledger_v1_ledger_proto_init()
+	file_coffer_ledger_v1_reconciliations_proto_init()
 	file_coffer_ledger_v1_rules_proto_init()
 	file_coffer_ledger_v1_settings_proto_init()
 	file_coffer_ledger_v1_tags_proto_init()
 	file_coffer_ledger_v1_transfers_proto_init()
-	file_coffer_ledger_v1_events_proto_msgTypes[13].OneofWrappers = []any{}
+	file_coffer_ledger_v1_events_proto_msgTypes[15].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_coffer_ledger_v1_events_proto_rawDesc), len(file_coffer_ledger_v1_events_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   26,
+			NumMessages:   28,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -758,7 +758,9 @@ type ImportAccount struct {
 	Archived bool `protobuf:"varint,14,opt,name=archived,proto3" json:"archived,omitempty"`
 	// Day from which the opening balance of a created wallet counts, YYYY-MM-DD. Absent if the file states none: then it counts for all
 	// days.
-	OpeningDate   string `protobuf:"bytes,15,opt,name=opening_date,json=openingDate,proto3" json:"opening_date,omitempty"`
+	OpeningDate string `protobuf:"bytes,15,opt,name=opening_date,json=openingDate,proto3" json:"opening_date,omitempty"`
+	// Kind of a created wallet. Only in Coffer's own export.
+	Kind          string `protobuf:"bytes,16,opt,name=kind,proto3" json:"kind,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -894,6 +896,13 @@ func (x *ImportAccount) GetArchived() bool {
 func (x *ImportAccount) GetOpeningDate() string {
 	if x != nil {
 		return x.OpeningDate
+	}
+	return ""
+}
+
+func (x *ImportAccount) GetKind() string {
+	if x != nil {
+		return x.Kind
 	}
 	return ""
 }
@@ -1152,7 +1161,7 @@ type ImportRow struct {
 	// Line in the file, from 1; 0 in formats without lines.
 	Line int32 `protobuf:"varint,2,opt,name=line,proto3" json:"line,omitempty"`
 	// ready: the commit creates a transaction. duplicate: the same transaction exists, and the commit skips the row. matched: the commit
-	// adds the external id to an existing transaction, and the payee and the notes if it has none. If the transaction is of a pending row of an
+	// adds the external id to an existing transaction, and the payee and the notes if it has none, and clears it. If the transaction is of a pending row of an
 	// earlier import, the commit also gives it the amount and the day of the row. pending: the bank has not booked the payment, and the
 	// commit skips the row unless its action is book. invalid: the row cannot be read. skipped: not committed on request or because no money
 	// has moved, or kept by an undo.
@@ -1203,7 +1212,9 @@ type ImportRow struct {
 	// says so.
 	PossibleDuplicateOf string `protobuf:"bytes,24,opt,name=possible_duplicate_of,json=possibleDuplicateOf,proto3" json:"possible_duplicate_of,omitempty"`
 	// The file has no date of the pending payment: date is the day of the upload.
-	DateAssumed   bool `protobuf:"varint,25,opt,name=date_assumed,json=dateAssumed,proto3" json:"date_assumed,omitempty"`
+	DateAssumed bool `protobuf:"varint,25,opt,name=date_assumed,json=dateAssumed,proto3" json:"date_assumed,omitempty"`
+	// The row becomes an adjustment, which has no category. Only in Coffer's own export.
+	Adjustment    bool `protobuf:"varint,26,opt,name=adjustment,proto3" json:"adjustment,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1409,6 +1420,13 @@ func (x *ImportRow) GetPossibleDuplicateOf() string {
 func (x *ImportRow) GetDateAssumed() bool {
 	if x != nil {
 		return x.DateAssumed
+	}
+	return false
+}
+
+func (x *ImportRow) GetAdjustment() bool {
+	if x != nil {
+		return x.Adjustment
 	}
 	return false
 }
@@ -3365,7 +3383,7 @@ const file_coffer_ledger_v1_imports_proto_rawDesc = "" +
 	"\x04void\x18\x11 \x03(\tB\x04\xf8\xb5\x18\x01R\x04void\"\xc1\x01\n" +
 	"\fImportColumn\x12\x14\n" +
 	"\x05index\x18\x01 \x01(\x05R\x05index\x12\x9a\x01\n" +
-	"\x05field\x18\x02 \x01(\tB\x83\x01¶\x18\x7fdate amount debit credit type fee currency balance payee payer description notes category tags account externalId status ignoreR\x05field\"\xbc\x04\n" +
+	"\x05field\x18\x02 \x01(\tB\x83\x01¶\x18\x7fdate amount debit credit type fee currency balance payee payer description notes category tags account externalId status ignoreR\x05field\"\x90\x05\n" +
 	"\rImportAccount\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1a\n" +
@@ -3382,7 +3400,8 @@ const file_coffer_ledger_v1_imports_proto_rawDesc = "" +
 	"\x04icon\x18\f \x01(\tB\x04\xf8\xb5\x18\x01R\x04icon\x12\x1f\n" +
 	"\bposition\x18\r \x01(\x05H\x02R\bposition\x88\x01\x01\x12 \n" +
 	"\barchived\x18\x0e \x01(\bB\x04\xf8\xb5\x18\x01R\barchived\x12/\n" +
-	"\fopening_date\x18\x0f \x01(\tB\f\xf8\xb5\x18\x01ʶ\x18\x04dateR\vopeningDateB\x12\n" +
+	"\fopening_date\x18\x0f \x01(\tB\f\xf8\xb5\x18\x01ʶ\x18\x04dateR\vopeningDate\x12R\n" +
+	"\x04kind\x18\x10 \x01(\tB>\xf8\xb5\x18\x01¶\x186cash checking savings card loan investment asset otherR\x04kindB\x12\n" +
 	"\x10_closing_balanceB\x12\n" +
 	"\x10_opening_balanceB\v\n" +
 	"\t_position\"\xe0\x01\n" +
@@ -3409,7 +3428,7 @@ const file_coffer_ledger_v1_imports_proto_rawDesc = "" +
 	"_wallet_idB\x16\n" +
 	"\x14_expense_category_idB\x15\n" +
 	"\x13_income_category_idB\v\n" +
-	"\t_currency\"\xa9\b\n" +
+	"\t_currency\"\xcf\b\n" +
 	"\tImportRow\x12\f\n" +
 	"\x01n\x18\x01 \x01(\x05R\x01n\x12\x12\n" +
 	"\x04line\x18\x02 \x01(\x05R\x04line\x12Y\n" +
@@ -3438,7 +3457,10 @@ const file_coffer_ledger_v1_imports_proto_rawDesc = "" +
 	"\apending\x18\x16 \x01(\bB\x04\xf8\xb5\x18\x01R\apending\x12.\n" +
 	"\rformer_amount\x18\x17 \x01(\tB\x04ص\x18\x01H\x01R\fformerAmount\x88\x01\x01\x128\n" +
 	"\x15possible_duplicate_of\x18\x18 \x01(\tB\x04\xf8\xb5\x18\x01R\x13possibleDuplicateOf\x12'\n" +
-	"\fdate_assumed\x18\x19 \x01(\bB\x04\xf8\xb5\x18\x01R\vdateAssumedB\t\n" +
+	"\fdate_assumed\x18\x19 \x01(\bB\x04\xf8\xb5\x18\x01R\vdateAssumed\x12$\n" +
+	"\n" +
+	"adjustment\x18\x1a \x01(\bB\x04\xf8\xb5\x18\x01R\n" +
+	"adjustmentB\t\n" +
 	"\a_amountB\x10\n" +
 	"\x0e_former_amount\"i\n" +
 	"\vImportSplit\x12\x1c\n" +

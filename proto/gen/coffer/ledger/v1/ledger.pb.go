@@ -56,7 +56,10 @@ type Wallet struct {
 	// Day from which the opening balance counts, YYYY-MM-DD. Transactions before it count as well: until that day, past balances are
 	// the sum of the transactions. Absent if the opening balance counts for all days, as in wallets that were created before there
 	// were opening days.
-	OpeningDate   string `protobuf:"bytes,13,opt,name=opening_date,json=openingDate,proto3" json:"opening_date,omitempty"`
+	OpeningDate string `protobuf:"bytes,13,opt,name=opening_date,json=openingDate,proto3" json:"opening_date,omitempty"`
+	// What the wallet is: cash, checking, savings, card, loan, investment, asset or other. Clients group wallets by it; nothing else depends
+	// on it.
+	Kind          string `protobuf:"bytes,14,opt,name=kind,proto3" json:"kind,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -182,6 +185,13 @@ func (x *Wallet) GetOpeningDate() string {
 	return ""
 }
 
+func (x *Wallet) GetKind() string {
+	if x != nil {
+		return x.Kind
+	}
+	return ""
+}
+
 // Balance is the balance of a wallet in one currency.
 type Balance struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -256,7 +266,9 @@ type CreateWalletRequest struct {
 	Position *int32 `protobuf:"varint,7,opt,name=position,proto3,oneof" json:"position,omitempty"`
 	// Day from which the opening balance counts, YYYY-MM-DD, of the years 1900 to 2200. Default: the current day in the time zone of the
 	// user's settings. null or an empty string makes it count for all days.
-	OpeningDate   *string `protobuf:"bytes,8,opt,name=opening_date,json=openingDate,proto3,oneof" json:"opening_date,omitempty"`
+	OpeningDate *string `protobuf:"bytes,8,opt,name=opening_date,json=openingDate,proto3,oneof" json:"opening_date,omitempty"`
+	// What the wallet is, as in Wallet. Default other.
+	Kind          *string `protobuf:"bytes,9,opt,name=kind,proto3,oneof" json:"kind,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -343,6 +355,13 @@ func (x *CreateWalletRequest) GetPosition() int32 {
 func (x *CreateWalletRequest) GetOpeningDate() string {
 	if x != nil && x.OpeningDate != nil {
 		return *x.OpeningDate
+	}
+	return ""
+}
+
+func (x *CreateWalletRequest) GetKind() string {
+	if x != nil && x.Kind != nil {
+		return *x.Kind
 	}
 	return ""
 }
@@ -560,7 +579,11 @@ func (x *ListWalletsResponse) GetPagination() *v1.Pagination {
 type GetWalletRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Id of the wallet, a UUID.
-	Id            string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// cleared adds the balances of the cleared transactions.
+	Include []string `protobuf:"bytes,2,rep,name=include,proto3" json:"include,omitempty"`
+	// Last day of the transactions in `cleared`, YYYY-MM-DD. Default: they include transactions of any date.
+	To            *string `protobuf:"bytes,3,opt,name=to,proto3,oneof" json:"to,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -602,13 +625,29 @@ func (x *GetWalletRequest) GetId() string {
 	return ""
 }
 
+func (x *GetWalletRequest) GetInclude() []string {
+	if x != nil {
+		return x.Include
+	}
+	return nil
+}
+
+func (x *GetWalletRequest) GetTo() string {
+	if x != nil && x.To != nil {
+		return *x.To
+	}
+	return ""
+}
+
 type GetWalletResponse struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	Code    string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
 	Message string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
 	Wallet  *Wallet                `protobuf:"bytes,3,opt,name=wallet,proto3" json:"wallet,omitempty"`
 	// Version of the resource, for If-Match.
-	Etag          string `protobuf:"bytes,4,opt,name=etag,proto3" json:"etag,omitempty"`
+	Etag string `protobuf:"bytes,4,opt,name=etag,proto3" json:"etag,omitempty"`
+	// Only with include=cleared: a row for each currency in which the wallet has transactions, and for its own currency.
+	Cleared       []*ClearedBalance `protobuf:"bytes,5,rep,name=cleared,proto3" json:"cleared,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -671,6 +710,132 @@ func (x *GetWalletResponse) GetEtag() string {
 	return ""
 }
 
+func (x *GetWalletResponse) GetCleared() []*ClearedBalance {
+	if x != nil {
+		return x.Cleared
+	}
+	return nil
+}
+
+// ClearedBalance compares the balance of a wallet in one currency with the bank, in the major unit.
+type ClearedBalance struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// ISO 4217 code.
+	Currency string `protobuf:"bytes,1,opt,name=currency,proto3" json:"currency,omitempty"`
+	// The opening balance and the sum of the cleared transactions: the balance that the statement of the bank should have.
+	Balance string `protobuf:"bytes,2,opt,name=balance,proto3" json:"balance,omitempty"`
+	// The transactions that are not cleared.
+	Uncleared     *Uncleared `protobuf:"bytes,3,opt,name=uncleared,proto3" json:"uncleared,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ClearedBalance) Reset() {
+	*x = ClearedBalance{}
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ClearedBalance) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ClearedBalance) ProtoMessage() {}
+
+func (x *ClearedBalance) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ClearedBalance.ProtoReflect.Descriptor instead.
+func (*ClearedBalance) Descriptor() ([]byte, []int) {
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *ClearedBalance) GetCurrency() string {
+	if x != nil {
+		return x.Currency
+	}
+	return ""
+}
+
+func (x *ClearedBalance) GetBalance() string {
+	if x != nil {
+		return x.Balance
+	}
+	return ""
+}
+
+func (x *ClearedBalance) GetUncleared() *Uncleared {
+	if x != nil {
+		return x.Uncleared
+	}
+	return nil
+}
+
+// Uncleared contains the transactions that the bank has not booked.
+type Uncleared struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Number of transactions.
+	Count int32 `protobuf:"varint,1,opt,name=count,proto3" json:"count,omitempty"`
+	// Their sum, in the major unit.
+	Amount        string `protobuf:"bytes,2,opt,name=amount,proto3" json:"amount,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Uncleared) Reset() {
+	*x = Uncleared{}
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Uncleared) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Uncleared) ProtoMessage() {}
+
+func (x *Uncleared) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Uncleared.ProtoReflect.Descriptor instead.
+func (*Uncleared) Descriptor() ([]byte, []int) {
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *Uncleared) GetCount() int32 {
+	if x != nil {
+		return x.Count
+	}
+	return 0
+}
+
+func (x *Uncleared) GetAmount() string {
+	if x != nil {
+		return x.Amount
+	}
+	return ""
+}
+
 type UpdateWalletRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Id of the wallet, a UUID.
@@ -691,14 +856,16 @@ type UpdateWalletRequest struct {
 	InitialBalance *string `protobuf:"bytes,8,opt,name=initial_balance,json=initialBalance,proto3,oneof" json:"initial_balance,omitempty"`
 	// Day from which the opening balance counts, YYYY-MM-DD, of the years 1900 to 2200. null or an empty string makes it count for all
 	// days.
-	OpeningDate   *string `protobuf:"bytes,9,opt,name=opening_date,json=openingDate,proto3,oneof" json:"opening_date,omitempty"`
+	OpeningDate *string `protobuf:"bytes,9,opt,name=opening_date,json=openingDate,proto3,oneof" json:"opening_date,omitempty"`
+	// What the wallet is, as in Wallet.
+	Kind          *string `protobuf:"bytes,10,opt,name=kind,proto3,oneof" json:"kind,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *UpdateWalletRequest) Reset() {
 	*x = UpdateWalletRequest{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[8]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -710,7 +877,7 @@ func (x *UpdateWalletRequest) String() string {
 func (*UpdateWalletRequest) ProtoMessage() {}
 
 func (x *UpdateWalletRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[8]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -723,7 +890,7 @@ func (x *UpdateWalletRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateWalletRequest.ProtoReflect.Descriptor instead.
 func (*UpdateWalletRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{8}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *UpdateWalletRequest) GetId() string {
@@ -789,6 +956,13 @@ func (x *UpdateWalletRequest) GetOpeningDate() string {
 	return ""
 }
 
+func (x *UpdateWalletRequest) GetKind() string {
+	if x != nil && x.Kind != nil {
+		return *x.Kind
+	}
+	return ""
+}
+
 type UpdateWalletResponse struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	Code    string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
@@ -802,7 +976,7 @@ type UpdateWalletResponse struct {
 
 func (x *UpdateWalletResponse) Reset() {
 	*x = UpdateWalletResponse{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[9]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -814,7 +988,7 @@ func (x *UpdateWalletResponse) String() string {
 func (*UpdateWalletResponse) ProtoMessage() {}
 
 func (x *UpdateWalletResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[9]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -827,7 +1001,7 @@ func (x *UpdateWalletResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateWalletResponse.ProtoReflect.Descriptor instead.
 func (*UpdateWalletResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{9}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *UpdateWalletResponse) GetCode() string {
@@ -870,7 +1044,7 @@ type DeleteWalletRequest struct {
 
 func (x *DeleteWalletRequest) Reset() {
 	*x = DeleteWalletRequest{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[10]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -882,7 +1056,7 @@ func (x *DeleteWalletRequest) String() string {
 func (*DeleteWalletRequest) ProtoMessage() {}
 
 func (x *DeleteWalletRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[10]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -895,7 +1069,7 @@ func (x *DeleteWalletRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteWalletRequest.ProtoReflect.Descriptor instead.
 func (*DeleteWalletRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{10}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *DeleteWalletRequest) GetId() string {
@@ -924,7 +1098,7 @@ type DeleteWalletResponse struct {
 
 func (x *DeleteWalletResponse) Reset() {
 	*x = DeleteWalletResponse{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[11]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -936,7 +1110,7 @@ func (x *DeleteWalletResponse) String() string {
 func (*DeleteWalletResponse) ProtoMessage() {}
 
 func (x *DeleteWalletResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[11]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -949,7 +1123,7 @@ func (x *DeleteWalletResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteWalletResponse.ProtoReflect.Descriptor instead.
 func (*DeleteWalletResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{11}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *DeleteWalletResponse) GetCode() string {
@@ -998,7 +1172,7 @@ type Category struct {
 
 func (x *Category) Reset() {
 	*x = Category{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[12]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1010,7 +1184,7 @@ func (x *Category) String() string {
 func (*Category) ProtoMessage() {}
 
 func (x *Category) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[12]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1023,7 +1197,7 @@ func (x *Category) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Category.ProtoReflect.Descriptor instead.
 func (*Category) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{12}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Category) GetId() string {
@@ -1094,7 +1268,7 @@ type CreateCategoryRequest struct {
 
 func (x *CreateCategoryRequest) Reset() {
 	*x = CreateCategoryRequest{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[13]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1106,7 +1280,7 @@ func (x *CreateCategoryRequest) String() string {
 func (*CreateCategoryRequest) ProtoMessage() {}
 
 func (x *CreateCategoryRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[13]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1119,7 +1293,7 @@ func (x *CreateCategoryRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateCategoryRequest.ProtoReflect.Descriptor instead.
 func (*CreateCategoryRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{13}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *CreateCategoryRequest) GetName() string {
@@ -1172,7 +1346,7 @@ type CreateCategoryResponse struct {
 
 func (x *CreateCategoryResponse) Reset() {
 	*x = CreateCategoryResponse{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[14]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1184,7 +1358,7 @@ func (x *CreateCategoryResponse) String() string {
 func (*CreateCategoryResponse) ProtoMessage() {}
 
 func (x *CreateCategoryResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[14]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1197,7 +1371,7 @@ func (x *CreateCategoryResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateCategoryResponse.ProtoReflect.Descriptor instead.
 func (*CreateCategoryResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{14}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *CreateCategoryResponse) GetCode() string {
@@ -1247,7 +1421,7 @@ type ListCategoriesRequest struct {
 
 func (x *ListCategoriesRequest) Reset() {
 	*x = ListCategoriesRequest{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[15]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1259,7 +1433,7 @@ func (x *ListCategoriesRequest) String() string {
 func (*ListCategoriesRequest) ProtoMessage() {}
 
 func (x *ListCategoriesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[15]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1272,7 +1446,7 @@ func (x *ListCategoriesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListCategoriesRequest.ProtoReflect.Descriptor instead.
 func (*ListCategoriesRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{15}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *ListCategoriesRequest) GetLimit() int32 {
@@ -1302,7 +1476,7 @@ type ListCategoriesResponse struct {
 
 func (x *ListCategoriesResponse) Reset() {
 	*x = ListCategoriesResponse{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[16]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1314,7 +1488,7 @@ func (x *ListCategoriesResponse) String() string {
 func (*ListCategoriesResponse) ProtoMessage() {}
 
 func (x *ListCategoriesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[16]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1327,7 +1501,7 @@ func (x *ListCategoriesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListCategoriesResponse.ProtoReflect.Descriptor instead.
 func (*ListCategoriesResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{16}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *ListCategoriesResponse) GetCode() string {
@@ -1368,7 +1542,7 @@ type GetCategoryRequest struct {
 
 func (x *GetCategoryRequest) Reset() {
 	*x = GetCategoryRequest{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[17]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1380,7 +1554,7 @@ func (x *GetCategoryRequest) String() string {
 func (*GetCategoryRequest) ProtoMessage() {}
 
 func (x *GetCategoryRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[17]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1393,7 +1567,7 @@ func (x *GetCategoryRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetCategoryRequest.ProtoReflect.Descriptor instead.
 func (*GetCategoryRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{17}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *GetCategoryRequest) GetId() string {
@@ -1416,7 +1590,7 @@ type GetCategoryResponse struct {
 
 func (x *GetCategoryResponse) Reset() {
 	*x = GetCategoryResponse{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[18]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1428,7 +1602,7 @@ func (x *GetCategoryResponse) String() string {
 func (*GetCategoryResponse) ProtoMessage() {}
 
 func (x *GetCategoryResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[18]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1441,7 +1615,7 @@ func (x *GetCategoryResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetCategoryResponse.ProtoReflect.Descriptor instead.
 func (*GetCategoryResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{18}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *GetCategoryResponse) GetCode() string {
@@ -1492,7 +1666,7 @@ type UpdateCategoryRequest struct {
 
 func (x *UpdateCategoryRequest) Reset() {
 	*x = UpdateCategoryRequest{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[19]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1504,7 +1678,7 @@ func (x *UpdateCategoryRequest) String() string {
 func (*UpdateCategoryRequest) ProtoMessage() {}
 
 func (x *UpdateCategoryRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[19]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1517,7 +1691,7 @@ func (x *UpdateCategoryRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateCategoryRequest.ProtoReflect.Descriptor instead.
 func (*UpdateCategoryRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{19}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *UpdateCategoryRequest) GetId() string {
@@ -1575,7 +1749,7 @@ type UpdateCategoryResponse struct {
 
 func (x *UpdateCategoryResponse) Reset() {
 	*x = UpdateCategoryResponse{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[20]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1587,7 +1761,7 @@ func (x *UpdateCategoryResponse) String() string {
 func (*UpdateCategoryResponse) ProtoMessage() {}
 
 func (x *UpdateCategoryResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[20]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1600,7 +1774,7 @@ func (x *UpdateCategoryResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateCategoryResponse.ProtoReflect.Descriptor instead.
 func (*UpdateCategoryResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{20}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *UpdateCategoryResponse) GetCode() string {
@@ -1646,7 +1820,7 @@ type DeleteCategoryRequest struct {
 
 func (x *DeleteCategoryRequest) Reset() {
 	*x = DeleteCategoryRequest{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[21]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1658,7 +1832,7 @@ func (x *DeleteCategoryRequest) String() string {
 func (*DeleteCategoryRequest) ProtoMessage() {}
 
 func (x *DeleteCategoryRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[21]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1671,7 +1845,7 @@ func (x *DeleteCategoryRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteCategoryRequest.ProtoReflect.Descriptor instead.
 func (*DeleteCategoryRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{21}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *DeleteCategoryRequest) GetId() string {
@@ -1707,7 +1881,7 @@ type DeleteCategoryResponse struct {
 
 func (x *DeleteCategoryResponse) Reset() {
 	*x = DeleteCategoryResponse{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[22]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1719,7 +1893,7 @@ func (x *DeleteCategoryResponse) String() string {
 func (*DeleteCategoryResponse) ProtoMessage() {}
 
 func (x *DeleteCategoryResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[22]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1732,7 +1906,7 @@ func (x *DeleteCategoryResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteCategoryResponse.ProtoReflect.Descriptor instead.
 func (*DeleteCategoryResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{22}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *DeleteCategoryResponse) GetCode() string {
@@ -1756,7 +1930,7 @@ func (x *DeleteCategoryResponse) GetId() string {
 	return ""
 }
 
-// Transaction is an income or an expense in a wallet.
+// Transaction is an income, an expense, a leg of a transfer or an adjustment in a wallet.
 type Transaction struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// UUID, version 7.
@@ -1771,9 +1945,10 @@ type Transaction struct {
 	Currency string `protobuf:"bytes,5,opt,name=currency,proto3" json:"currency,omitempty"`
 	// Id of the wallet.
 	WalletId string `protobuf:"bytes,6,opt,name=wallet_id,json=walletId,proto3" json:"wallet_id,omitempty"`
-	// Id of the category. Absent for a leg of a transfer and for a transaction with splits.
+	// Id of the category. Absent for a leg of a transfer, for an adjustment and for a transaction with splits.
 	CategoryId string `protobuf:"bytes,7,opt,name=category_id,json=categoryId,proto3" json:"category_id,omitempty"`
-	// expense, income or transfer. A leg of a transfer between wallets has the type transfer.
+	// expense, income, transfer or adjustment. A leg of a transfer between wallets has the type transfer. An adjustment sets the balance of
+	// its wallet: it is part of balances, and of no income, spending, budget or alert.
 	Type string `protobuf:"bytes,8,opt,name=type,proto3" json:"type,omitempty"`
 	// Id of the receipt from which the transaction was created. Absent for other transactions.
 	ReceiptId *string `protobuf:"bytes,9,opt,name=receipt_id,json=receiptId,proto3,oneof" json:"receipt_id,omitempty"`
@@ -1797,13 +1972,18 @@ type Transaction struct {
 	ImportId string `protobuf:"bytes,18,opt,name=import_id,json=importId,proto3" json:"import_id,omitempty"`
 	// Number of attachments, 0 to 10.
 	AttachmentCount int32 `protobuf:"varint,19,opt,name=attachment_count,json=attachmentCount,proto3" json:"attachment_count,omitempty"`
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
+	// Whether the bank has booked the transaction. Imports set it; new transactions of other origins are not cleared.
+	Cleared bool `protobuf:"varint,20,opt,name=cleared,proto3" json:"cleared,omitempty"`
+	// A reconciliation of the wallet locks the transaction: its amount, date, wallet, currency and `cleared` can be changed, and the transaction
+	// can be deleted, only with unlock=true.
+	Reconciled    bool `protobuf:"varint,21,opt,name=reconciled,proto3" json:"reconciled,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Transaction) Reset() {
 	*x = Transaction{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[23]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1815,7 +1995,7 @@ func (x *Transaction) String() string {
 func (*Transaction) ProtoMessage() {}
 
 func (x *Transaction) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[23]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1828,7 +2008,7 @@ func (x *Transaction) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Transaction.ProtoReflect.Descriptor instead.
 func (*Transaction) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{23}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *Transaction) GetId() string {
@@ -1964,6 +2144,20 @@ func (x *Transaction) GetAttachmentCount() int32 {
 	return 0
 }
 
+func (x *Transaction) GetCleared() bool {
+	if x != nil {
+		return x.Cleared
+	}
+	return false
+}
+
+func (x *Transaction) GetReconciled() bool {
+	if x != nil {
+		return x.Reconciled
+	}
+	return false
+}
+
 // Split is a part of a transaction with a separate category. It counts with the type of its transaction: a part of an expense is part of the
 // expense of its category, and a negative part, such as a refund, lowers that expense. It is never income. A negative part of an income
 // lowers the income of its category in the same way. All totals of Coffer use this definition, and count a split transaction once.
@@ -1981,7 +2175,7 @@ type Split struct {
 
 func (x *Split) Reset() {
 	*x = Split{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[24]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1993,7 +2187,7 @@ func (x *Split) String() string {
 func (*Split) ProtoMessage() {}
 
 func (x *Split) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[24]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2006,7 +2200,7 @@ func (x *Split) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Split.ProtoReflect.Descriptor instead.
 func (*Split) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{24}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *Split) GetCategoryId() string {
@@ -2041,7 +2235,7 @@ type Splits struct {
 
 func (x *Splits) Reset() {
 	*x = Splits{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[25]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2053,7 +2247,7 @@ func (x *Splits) String() string {
 func (*Splits) ProtoMessage() {}
 
 func (x *Splits) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[25]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2066,7 +2260,7 @@ func (x *Splits) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Splits.ProtoReflect.Descriptor instead.
 func (*Splits) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{25}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *Splits) GetValues() []*Split {
@@ -2087,7 +2281,7 @@ type Tags struct {
 
 func (x *Tags) Reset() {
 	*x = Tags{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[26]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2099,7 +2293,7 @@ func (x *Tags) String() string {
 func (*Tags) ProtoMessage() {}
 
 func (x *Tags) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[26]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2112,7 +2306,7 @@ func (x *Tags) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Tags.ProtoReflect.Descriptor instead.
 func (*Tags) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{26}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *Tags) GetValues() []string {
@@ -2159,7 +2353,7 @@ type CreateTransactionRequest struct {
 
 func (x *CreateTransactionRequest) Reset() {
 	*x = CreateTransactionRequest{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[27]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2171,7 +2365,7 @@ func (x *CreateTransactionRequest) String() string {
 func (*CreateTransactionRequest) ProtoMessage() {}
 
 func (x *CreateTransactionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[27]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2184,7 +2378,7 @@ func (x *CreateTransactionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateTransactionRequest.ProtoReflect.Descriptor instead.
 func (*CreateTransactionRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{27}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *CreateTransactionRequest) GetAmount() string {
@@ -2293,7 +2487,7 @@ type CreateTransactionResponse struct {
 
 func (x *CreateTransactionResponse) Reset() {
 	*x = CreateTransactionResponse{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[28]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2305,7 +2499,7 @@ func (x *CreateTransactionResponse) String() string {
 func (*CreateTransactionResponse) ProtoMessage() {}
 
 func (x *CreateTransactionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[28]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2318,7 +2512,7 @@ func (x *CreateTransactionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateTransactionResponse.ProtoReflect.Descriptor instead.
 func (*CreateTransactionResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{28}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *CreateTransactionResponse) GetCode() string {
@@ -2369,7 +2563,7 @@ type CreateTransactionsRequest struct {
 
 func (x *CreateTransactionsRequest) Reset() {
 	*x = CreateTransactionsRequest{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[29]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2381,7 +2575,7 @@ func (x *CreateTransactionsRequest) String() string {
 func (*CreateTransactionsRequest) ProtoMessage() {}
 
 func (x *CreateTransactionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[29]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2394,7 +2588,7 @@ func (x *CreateTransactionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateTransactionsRequest.ProtoReflect.Descriptor instead.
 func (*CreateTransactionsRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{29}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *CreateTransactionsRequest) GetTransactions() []*CreateTransactionRequest {
@@ -2425,7 +2619,7 @@ type CreateTransactionsResponse struct {
 
 func (x *CreateTransactionsResponse) Reset() {
 	*x = CreateTransactionsResponse{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[30]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2437,7 +2631,7 @@ func (x *CreateTransactionsResponse) String() string {
 func (*CreateTransactionsResponse) ProtoMessage() {}
 
 func (x *CreateTransactionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[30]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2450,7 +2644,7 @@ func (x *CreateTransactionsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateTransactionsResponse.ProtoReflect.Descriptor instead.
 func (*CreateTransactionsResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{30}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *CreateTransactionsResponse) GetCode() string {
@@ -2487,7 +2681,7 @@ type ListTransactionsRequest struct {
 	WalletId []string `protobuf:"bytes,1,rep,name=wallet_id,json=walletId,proto3" json:"wallet_id,omitempty"`
 	// Transactions in any of these categories, or with a part in any of them; at most 100.
 	CategoryId []string `protobuf:"bytes,2,rep,name=category_id,json=categoryId,proto3" json:"category_id,omitempty"`
-	// expense, income or transfer. The legs of transfers have the type transfer only.
+	// expense, income, transfer or adjustment. The legs of transfers have the type transfer only.
 	Type *string `protobuf:"bytes,3,opt,name=type,proto3,oneof" json:"type,omitempty"`
 	// ISO 4217 code, in upper or lower case.
 	Currency *string `protobuf:"bytes,4,opt,name=currency,proto3,oneof" json:"currency,omitempty"`
@@ -2529,7 +2723,7 @@ type ListTransactionsRequest struct {
 	// true: transactions with attachments. false: transactions without; a page examines 10000 transactions then, as for a q without an
 	// index.
 	HasAttachments *bool `protobuf:"varint,20,opt,name=has_attachments,json=hasAttachments,proto3,oneof" json:"has_attachments,omitempty"`
-	// true: transactions that count as income or spending, which transfers do not.
+	// true: transactions that count as income or spending, which transfers and adjustments do not.
 	Counted *bool `protobuf:"varint,21,opt,name=counted,proto3,oneof" json:"counted,omitempty"`
 	// true: transactions without payee. It excludes payee. A page examines 10000 transactions then, as for a q without an index. The same
 	// holds for the filters exceptWalletId, exceptCategoryId and exceptPayee.
@@ -2539,14 +2733,16 @@ type ListTransactionsRequest struct {
 	// Transactions in other categories, or with a part in another one; at most 100. It excludes categoryId.
 	ExceptCategoryId []string `protobuf:"bytes,24,rep,name=except_category_id,json=exceptCategoryId,proto3" json:"except_category_id,omitempty"`
 	// Transactions with other payees, ignoring case, or without; at most 100. An empty value excludes those without. It excludes payee.
-	ExceptPayee   []string `protobuf:"bytes,25,rep,name=except_payee,json=exceptPayee,proto3" json:"except_payee,omitempty"`
+	ExceptPayee []string `protobuf:"bytes,25,rep,name=except_payee,json=exceptPayee,proto3" json:"except_payee,omitempty"`
+	// true: cleared transactions. false: the others. A page examines 10000 transactions, as for a q without an index.
+	Cleared       *bool `protobuf:"varint,30,opt,name=cleared,proto3,oneof" json:"cleared,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ListTransactionsRequest) Reset() {
 	*x = ListTransactionsRequest{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[31]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2558,7 +2754,7 @@ func (x *ListTransactionsRequest) String() string {
 func (*ListTransactionsRequest) ProtoMessage() {}
 
 func (x *ListTransactionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[31]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2571,7 +2767,7 @@ func (x *ListTransactionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListTransactionsRequest.ProtoReflect.Descriptor instead.
 func (*ListTransactionsRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{31}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *ListTransactionsRequest) GetWalletId() []string {
@@ -2749,6 +2945,13 @@ func (x *ListTransactionsRequest) GetExceptPayee() []string {
 	return nil
 }
 
+func (x *ListTransactionsRequest) GetCleared() bool {
+	if x != nil && x.Cleared != nil {
+		return *x.Cleared
+	}
+	return false
+}
+
 type ListTransactionsResponse struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	Code    string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
@@ -2776,7 +2979,7 @@ type ListTransactionsResponse struct {
 
 func (x *ListTransactionsResponse) Reset() {
 	*x = ListTransactionsResponse{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[32]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2788,7 +2991,7 @@ func (x *ListTransactionsResponse) String() string {
 func (*ListTransactionsResponse) ProtoMessage() {}
 
 func (x *ListTransactionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[32]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2801,7 +3004,7 @@ func (x *ListTransactionsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListTransactionsResponse.ProtoReflect.Descriptor instead.
 func (*ListTransactionsResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{32}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *ListTransactionsResponse) GetCode() string {
@@ -2866,11 +3069,11 @@ type FilterTotals struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// ISO 4217 code.
 	Currency string `protobuf:"bytes,1,opt,name=currency,proto3" json:"currency,omitempty"`
-	// Number of transactions, including the legs of transfers.
+	// Number of transactions, including the legs of transfers and adjustments.
 	Count int32 `protobuf:"varint,2,opt,name=count,proto3" json:"count,omitempty"`
-	// Sum of the incomes, without transfers. Negative only with categoryId, if negative parts exceed the rest.
+	// Sum of the incomes, without transfers and adjustments. Negative only with categoryId, if negative parts exceed the rest.
 	Income string `protobuf:"bytes,3,opt,name=income,proto3" json:"income,omitempty"`
-	// Sum of the expenses, positive, without transfers. Negative only with categoryId, if refunds exceed the rest.
+	// Sum of the expenses, positive, without transfers and adjustments. Negative only with categoryId, if refunds exceed the rest.
 	Expense       string `protobuf:"bytes,4,opt,name=expense,proto3" json:"expense,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2878,7 +3081,7 @@ type FilterTotals struct {
 
 func (x *FilterTotals) Reset() {
 	*x = FilterTotals{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[33]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2890,7 +3093,7 @@ func (x *FilterTotals) String() string {
 func (*FilterTotals) ProtoMessage() {}
 
 func (x *FilterTotals) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[33]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2903,7 +3106,7 @@ func (x *FilterTotals) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FilterTotals.ProtoReflect.Descriptor instead.
 func (*FilterTotals) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{33}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *FilterTotals) GetCurrency() string {
@@ -2944,7 +3147,7 @@ type GetTransactionRequest struct {
 
 func (x *GetTransactionRequest) Reset() {
 	*x = GetTransactionRequest{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[34]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2956,7 +3159,7 @@ func (x *GetTransactionRequest) String() string {
 func (*GetTransactionRequest) ProtoMessage() {}
 
 func (x *GetTransactionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[34]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2969,7 +3172,7 @@ func (x *GetTransactionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetTransactionRequest.ProtoReflect.Descriptor instead.
 func (*GetTransactionRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{34}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *GetTransactionRequest) GetId() string {
@@ -2992,7 +3195,7 @@ type GetTransactionResponse struct {
 
 func (x *GetTransactionResponse) Reset() {
 	*x = GetTransactionResponse{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[35]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3004,7 +3207,7 @@ func (x *GetTransactionResponse) String() string {
 func (*GetTransactionResponse) ProtoMessage() {}
 
 func (x *GetTransactionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[35]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3017,7 +3220,7 @@ func (x *GetTransactionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetTransactionResponse.ProtoReflect.Descriptor instead.
 func (*GetTransactionResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{35}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *GetTransactionResponse) GetCode() string {
@@ -3080,14 +3283,18 @@ type UpdateTransactionRequest struct {
 	// Names of tags that are added to the present ones, in place of tags. A transaction has at most 20.
 	AddTags *Tags `protobuf:"bytes,14,opt,name=add_tags,json=addTags,proto3" json:"add_tags,omitempty"`
 	// Names of tags that are removed, in place of tags. Names that the transaction does not have are ignored.
-	RemoveTags    *Tags `protobuf:"bytes,15,opt,name=remove_tags,json=removeTags,proto3" json:"remove_tags,omitempty"`
+	RemoveTags *Tags `protobuf:"bytes,15,opt,name=remove_tags,json=removeTags,proto3" json:"remove_tags,omitempty"`
+	// Whether the bank has booked the transaction. Of a leg of a transfer, it changes this leg only.
+	Cleared *bool `protobuf:"varint,16,opt,name=cleared,proto3,oneof" json:"cleared,omitempty"`
+	// true changes a reconciled transaction, too. It is then unlocked, and its reconciliation differs.
+	Unlock        bool `protobuf:"varint,17,opt,name=unlock,proto3" json:"unlock,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *UpdateTransactionRequest) Reset() {
 	*x = UpdateTransactionRequest{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[36]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3099,7 +3306,7 @@ func (x *UpdateTransactionRequest) String() string {
 func (*UpdateTransactionRequest) ProtoMessage() {}
 
 func (x *UpdateTransactionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[36]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3112,7 +3319,7 @@ func (x *UpdateTransactionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateTransactionRequest.ProtoReflect.Descriptor instead.
 func (*UpdateTransactionRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{36}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *UpdateTransactionRequest) GetId() string {
@@ -3220,6 +3427,20 @@ func (x *UpdateTransactionRequest) GetRemoveTags() *Tags {
 	return nil
 }
 
+func (x *UpdateTransactionRequest) GetCleared() bool {
+	if x != nil && x.Cleared != nil {
+		return *x.Cleared
+	}
+	return false
+}
+
+func (x *UpdateTransactionRequest) GetUnlock() bool {
+	if x != nil {
+		return x.Unlock
+	}
+	return false
+}
+
 type UpdateTransactionResponse struct {
 	state       protoimpl.MessageState `protogen:"open.v1"`
 	Code        string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
@@ -3233,7 +3454,7 @@ type UpdateTransactionResponse struct {
 
 func (x *UpdateTransactionResponse) Reset() {
 	*x = UpdateTransactionResponse{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[37]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3245,7 +3466,7 @@ func (x *UpdateTransactionResponse) String() string {
 func (*UpdateTransactionResponse) ProtoMessage() {}
 
 func (x *UpdateTransactionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[37]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3258,7 +3479,7 @@ func (x *UpdateTransactionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateTransactionResponse.ProtoReflect.Descriptor instead.
 func (*UpdateTransactionResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{37}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *UpdateTransactionResponse) GetCode() string {
@@ -3322,14 +3543,16 @@ type TransactionChange struct {
 	// Names of tags that are added to the present ones, in place of tags. A transaction has at most 20.
 	AddTags *Tags `protobuf:"bytes,14,opt,name=add_tags,json=addTags,proto3" json:"add_tags,omitempty"`
 	// Names of tags that are removed, in place of tags. Names that the transaction does not have are ignored.
-	RemoveTags    *Tags `protobuf:"bytes,15,opt,name=remove_tags,json=removeTags,proto3" json:"remove_tags,omitempty"`
+	RemoveTags *Tags `protobuf:"bytes,15,opt,name=remove_tags,json=removeTags,proto3" json:"remove_tags,omitempty"`
+	// Whether the bank has booked the transaction. Of a leg of a transfer, it changes this leg only.
+	Cleared       *bool `protobuf:"varint,16,opt,name=cleared,proto3,oneof" json:"cleared,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *TransactionChange) Reset() {
 	*x = TransactionChange{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[38]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3341,7 +3564,7 @@ func (x *TransactionChange) String() string {
 func (*TransactionChange) ProtoMessage() {}
 
 func (x *TransactionChange) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[38]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3354,7 +3577,7 @@ func (x *TransactionChange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TransactionChange.ProtoReflect.Descriptor instead.
 func (*TransactionChange) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{38}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *TransactionChange) GetId() string {
@@ -3462,8 +3685,17 @@ func (x *TransactionChange) GetRemoveTags() *Tags {
 	return nil
 }
 
+func (x *TransactionChange) GetCleared() bool {
+	if x != nil && x.Cleared != nil {
+		return *x.Cleared
+	}
+	return false
+}
+
 type UpdateTransactionsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
+	// true changes reconciled transactions, too, as in updateTransaction.
+	Unlock bool `protobuf:"varint,2,opt,name=unlock,proto3" json:"unlock,omitempty"`
 	// 1 to 500 changes.
 	Items         []*TransactionChange `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -3472,7 +3704,7 @@ type UpdateTransactionsRequest struct {
 
 func (x *UpdateTransactionsRequest) Reset() {
 	*x = UpdateTransactionsRequest{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[39]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3484,7 +3716,7 @@ func (x *UpdateTransactionsRequest) String() string {
 func (*UpdateTransactionsRequest) ProtoMessage() {}
 
 func (x *UpdateTransactionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[39]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3497,7 +3729,14 @@ func (x *UpdateTransactionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateTransactionsRequest.ProtoReflect.Descriptor instead.
 func (*UpdateTransactionsRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{39}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{41}
+}
+
+func (x *UpdateTransactionsRequest) GetUnlock() bool {
+	if x != nil {
+		return x.Unlock
+	}
+	return false
 }
 
 func (x *UpdateTransactionsRequest) GetItems() []*TransactionChange {
@@ -3521,7 +3760,7 @@ type UpdateTransactionsResponse struct {
 
 func (x *UpdateTransactionsResponse) Reset() {
 	*x = UpdateTransactionsResponse{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[40]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3533,7 +3772,7 @@ func (x *UpdateTransactionsResponse) String() string {
 func (*UpdateTransactionsResponse) ProtoMessage() {}
 
 func (x *UpdateTransactionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[40]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3546,7 +3785,7 @@ func (x *UpdateTransactionsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateTransactionsResponse.ProtoReflect.Descriptor instead.
 func (*UpdateTransactionsResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{40}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *UpdateTransactionsResponse) GetCode() string {
@@ -3582,14 +3821,16 @@ type DeleteTransactionRequest struct {
 	// Id of the transaction, a UUID.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	// ETag of the version that the change is based on. If it is absent, the change applies to any version.
-	IfMatch       string `protobuf:"bytes,2,opt,name=if_match,json=ifMatch,proto3" json:"if_match,omitempty"`
+	IfMatch string `protobuf:"bytes,2,opt,name=if_match,json=ifMatch,proto3" json:"if_match,omitempty"`
+	// true deletes a reconciled transaction, too. Its reconciliation then differs.
+	Unlock        bool `protobuf:"varint,3,opt,name=unlock,proto3" json:"unlock,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *DeleteTransactionRequest) Reset() {
 	*x = DeleteTransactionRequest{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[41]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3601,7 +3842,7 @@ func (x *DeleteTransactionRequest) String() string {
 func (*DeleteTransactionRequest) ProtoMessage() {}
 
 func (x *DeleteTransactionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[41]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3614,7 +3855,7 @@ func (x *DeleteTransactionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteTransactionRequest.ProtoReflect.Descriptor instead.
 func (*DeleteTransactionRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{41}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *DeleteTransactionRequest) GetId() string {
@@ -3631,6 +3872,13 @@ func (x *DeleteTransactionRequest) GetIfMatch() string {
 	return ""
 }
 
+func (x *DeleteTransactionRequest) GetUnlock() bool {
+	if x != nil {
+		return x.Unlock
+	}
+	return false
+}
+
 type DeleteTransactionResponse struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	Code    string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
@@ -3643,7 +3891,7 @@ type DeleteTransactionResponse struct {
 
 func (x *DeleteTransactionResponse) Reset() {
 	*x = DeleteTransactionResponse{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[42]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3655,7 +3903,7 @@ func (x *DeleteTransactionResponse) String() string {
 func (*DeleteTransactionResponse) ProtoMessage() {}
 
 func (x *DeleteTransactionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[42]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3668,7 +3916,7 @@ func (x *DeleteTransactionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteTransactionResponse.ProtoReflect.Descriptor instead.
 func (*DeleteTransactionResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{42}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *DeleteTransactionResponse) GetCode() string {
@@ -3694,6 +3942,8 @@ func (x *DeleteTransactionResponse) GetId() string {
 
 type DeleteTransactionsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
+	// true deletes reconciled transactions, too, as in deleteTransaction.
+	Unlock bool `protobuf:"varint,3,opt,name=unlock,proto3" json:"unlock,omitempty"`
 	// Ids of 1 to 500 transactions.
 	Ids []string `protobuf:"bytes,1,rep,name=ids,proto3" json:"ids,omitempty"`
 	// Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response.
@@ -3705,7 +3955,7 @@ type DeleteTransactionsRequest struct {
 
 func (x *DeleteTransactionsRequest) Reset() {
 	*x = DeleteTransactionsRequest{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[43]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3717,7 +3967,7 @@ func (x *DeleteTransactionsRequest) String() string {
 func (*DeleteTransactionsRequest) ProtoMessage() {}
 
 func (x *DeleteTransactionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[43]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3730,7 +3980,14 @@ func (x *DeleteTransactionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteTransactionsRequest.ProtoReflect.Descriptor instead.
 func (*DeleteTransactionsRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{43}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{45}
+}
+
+func (x *DeleteTransactionsRequest) GetUnlock() bool {
+	if x != nil {
+		return x.Unlock
+	}
+	return false
 }
 
 func (x *DeleteTransactionsRequest) GetIds() []string {
@@ -3761,7 +4018,7 @@ type DeleteTransactionsResponse struct {
 
 func (x *DeleteTransactionsResponse) Reset() {
 	*x = DeleteTransactionsResponse{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[44]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3773,7 +4030,7 @@ func (x *DeleteTransactionsResponse) String() string {
 func (*DeleteTransactionsResponse) ProtoMessage() {}
 
 func (x *DeleteTransactionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[44]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3786,7 +4043,7 @@ func (x *DeleteTransactionsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteTransactionsResponse.ProtoReflect.Descriptor instead.
 func (*DeleteTransactionsResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{44}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *DeleteTransactionsResponse) GetCode() string {
@@ -3854,7 +4111,7 @@ type CreateTransactionsFromReceiptRequest struct {
 
 func (x *CreateTransactionsFromReceiptRequest) Reset() {
 	*x = CreateTransactionsFromReceiptRequest{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[45]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3866,7 +4123,7 @@ func (x *CreateTransactionsFromReceiptRequest) String() string {
 func (*CreateTransactionsFromReceiptRequest) ProtoMessage() {}
 
 func (x *CreateTransactionsFromReceiptRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[45]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3879,7 +4136,7 @@ func (x *CreateTransactionsFromReceiptRequest) ProtoReflect() protoreflect.Messa
 
 // Deprecated: Use CreateTransactionsFromReceiptRequest.ProtoReflect.Descriptor instead.
 func (*CreateTransactionsFromReceiptRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{45}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *CreateTransactionsFromReceiptRequest) GetReceipt() []byte {
@@ -3993,7 +4250,7 @@ type ReceiptCorrections struct {
 
 func (x *ReceiptCorrections) Reset() {
 	*x = ReceiptCorrections{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[46]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4005,7 +4262,7 @@ func (x *ReceiptCorrections) String() string {
 func (*ReceiptCorrections) ProtoMessage() {}
 
 func (x *ReceiptCorrections) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[46]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4018,7 +4275,7 @@ func (x *ReceiptCorrections) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReceiptCorrections.ProtoReflect.Descriptor instead.
 func (*ReceiptCorrections) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{46}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *ReceiptCorrections) GetMerchant() string {
@@ -4094,7 +4351,7 @@ type CorrectedLines struct {
 
 func (x *CorrectedLines) Reset() {
 	*x = CorrectedLines{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[47]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4106,7 +4363,7 @@ func (x *CorrectedLines) String() string {
 func (*CorrectedLines) ProtoMessage() {}
 
 func (x *CorrectedLines) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[47]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4119,7 +4376,7 @@ func (x *CorrectedLines) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CorrectedLines.ProtoReflect.Descriptor instead.
 func (*CorrectedLines) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{47}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *CorrectedLines) GetValues() []*CorrectedLine {
@@ -4144,7 +4401,7 @@ type CorrectedLine struct {
 
 func (x *CorrectedLine) Reset() {
 	*x = CorrectedLine{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[48]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4156,7 +4413,7 @@ func (x *CorrectedLine) String() string {
 func (*CorrectedLine) ProtoMessage() {}
 
 func (x *CorrectedLine) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[48]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4169,7 +4426,7 @@ func (x *CorrectedLine) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CorrectedLine.ProtoReflect.Descriptor instead.
 func (*CorrectedLine) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{48}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *CorrectedLine) GetDescription() string {
@@ -4210,7 +4467,7 @@ type CreateTransactionsFromReceiptResponse struct {
 
 func (x *CreateTransactionsFromReceiptResponse) Reset() {
 	*x = CreateTransactionsFromReceiptResponse{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[49]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4222,7 +4479,7 @@ func (x *CreateTransactionsFromReceiptResponse) String() string {
 func (*CreateTransactionsFromReceiptResponse) ProtoMessage() {}
 
 func (x *CreateTransactionsFromReceiptResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[49]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4235,7 +4492,7 @@ func (x *CreateTransactionsFromReceiptResponse) ProtoReflect() protoreflect.Mess
 
 // Deprecated: Use CreateTransactionsFromReceiptResponse.ProtoReflect.Descriptor instead.
 func (*CreateTransactionsFromReceiptResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{49}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *CreateTransactionsFromReceiptResponse) GetCode() string {
@@ -4292,7 +4549,7 @@ type ListReceiptsRequest struct {
 
 func (x *ListReceiptsRequest) Reset() {
 	*x = ListReceiptsRequest{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[50]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4304,7 +4561,7 @@ func (x *ListReceiptsRequest) String() string {
 func (*ListReceiptsRequest) ProtoMessage() {}
 
 func (x *ListReceiptsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[50]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4317,7 +4574,7 @@ func (x *ListReceiptsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListReceiptsRequest.ProtoReflect.Descriptor instead.
 func (*ListReceiptsRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{50}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *ListReceiptsRequest) GetLimit() int32 {
@@ -4347,7 +4604,7 @@ type ListReceiptsResponse struct {
 
 func (x *ListReceiptsResponse) Reset() {
 	*x = ListReceiptsResponse{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[51]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4359,7 +4616,7 @@ func (x *ListReceiptsResponse) String() string {
 func (*ListReceiptsResponse) ProtoMessage() {}
 
 func (x *ListReceiptsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[51]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4372,7 +4629,7 @@ func (x *ListReceiptsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListReceiptsResponse.ProtoReflect.Descriptor instead.
 func (*ListReceiptsResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{51}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *ListReceiptsResponse) GetCode() string {
@@ -4413,7 +4670,7 @@ type DeleteReceiptRequest struct {
 
 func (x *DeleteReceiptRequest) Reset() {
 	*x = DeleteReceiptRequest{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[52]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4425,7 +4682,7 @@ func (x *DeleteReceiptRequest) String() string {
 func (*DeleteReceiptRequest) ProtoMessage() {}
 
 func (x *DeleteReceiptRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[52]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4438,7 +4695,7 @@ func (x *DeleteReceiptRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteReceiptRequest.ProtoReflect.Descriptor instead.
 func (*DeleteReceiptRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{52}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *DeleteReceiptRequest) GetId() string {
@@ -4460,7 +4717,7 @@ type DeleteReceiptResponse struct {
 
 func (x *DeleteReceiptResponse) Reset() {
 	*x = DeleteReceiptResponse{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[53]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4472,7 +4729,7 @@ func (x *DeleteReceiptResponse) String() string {
 func (*DeleteReceiptResponse) ProtoMessage() {}
 
 func (x *DeleteReceiptResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[53]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4485,7 +4742,7 @@ func (x *DeleteReceiptResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteReceiptResponse.ProtoReflect.Descriptor instead.
 func (*DeleteReceiptResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{53}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *DeleteReceiptResponse) GetCode() string {
@@ -4517,7 +4774,7 @@ type ListCurrenciesRequest struct {
 
 func (x *ListCurrenciesRequest) Reset() {
 	*x = ListCurrenciesRequest{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[54]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4529,7 +4786,7 @@ func (x *ListCurrenciesRequest) String() string {
 func (*ListCurrenciesRequest) ProtoMessage() {}
 
 func (x *ListCurrenciesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[54]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4542,7 +4799,7 @@ func (x *ListCurrenciesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListCurrenciesRequest.ProtoReflect.Descriptor instead.
 func (*ListCurrenciesRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{54}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{56}
 }
 
 type ListCurrenciesResponse struct {
@@ -4557,7 +4814,7 @@ type ListCurrenciesResponse struct {
 
 func (x *ListCurrenciesResponse) Reset() {
 	*x = ListCurrenciesResponse{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[55]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4569,7 +4826,7 @@ func (x *ListCurrenciesResponse) String() string {
 func (*ListCurrenciesResponse) ProtoMessage() {}
 
 func (x *ListCurrenciesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[55]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4582,7 +4839,7 @@ func (x *ListCurrenciesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListCurrenciesResponse.ProtoReflect.Descriptor instead.
 func (*ListCurrenciesResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{55}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{57}
 }
 
 func (x *ListCurrenciesResponse) GetCode() string {
@@ -4621,7 +4878,7 @@ type Currency struct {
 
 func (x *Currency) Reset() {
 	*x = Currency{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[56]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4633,7 +4890,7 @@ func (x *Currency) String() string {
 func (*Currency) ProtoMessage() {}
 
 func (x *Currency) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[56]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4646,7 +4903,7 @@ func (x *Currency) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Currency.ProtoReflect.Descriptor instead.
 func (*Currency) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{56}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{58}
 }
 
 func (x *Currency) GetCode() string {
@@ -4682,7 +4939,7 @@ type ListPayeesRequest struct {
 
 func (x *ListPayeesRequest) Reset() {
 	*x = ListPayeesRequest{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[57]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4694,7 +4951,7 @@ func (x *ListPayeesRequest) String() string {
 func (*ListPayeesRequest) ProtoMessage() {}
 
 func (x *ListPayeesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[57]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4707,7 +4964,7 @@ func (x *ListPayeesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListPayeesRequest.ProtoReflect.Descriptor instead.
 func (*ListPayeesRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{57}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{59}
 }
 
 func (x *ListPayeesRequest) GetQ() string {
@@ -4736,7 +4993,7 @@ type ListPayeesResponse struct {
 
 func (x *ListPayeesResponse) Reset() {
 	*x = ListPayeesResponse{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[58]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[60]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4748,7 +5005,7 @@ func (x *ListPayeesResponse) String() string {
 func (*ListPayeesResponse) ProtoMessage() {}
 
 func (x *ListPayeesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[58]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[60]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4761,7 +5018,7 @@ func (x *ListPayeesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListPayeesResponse.ProtoReflect.Descriptor instead.
 func (*ListPayeesResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{58}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{60}
 }
 
 func (x *ListPayeesResponse) GetCode() string {
@@ -4802,7 +5059,7 @@ type Payee struct {
 
 func (x *Payee) Reset() {
 	*x = Payee{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[59]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[61]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4814,7 +5071,7 @@ func (x *Payee) String() string {
 func (*Payee) ProtoMessage() {}
 
 func (x *Payee) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[59]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[61]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4827,7 +5084,7 @@ func (x *Payee) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Payee.ProtoReflect.Descriptor instead.
 func (*Payee) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{59}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{61}
 }
 
 func (x *Payee) GetName() string {
@@ -4868,7 +5125,7 @@ type GetReceiptRequest struct {
 
 func (x *GetReceiptRequest) Reset() {
 	*x = GetReceiptRequest{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[60]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[62]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4880,7 +5137,7 @@ func (x *GetReceiptRequest) String() string {
 func (*GetReceiptRequest) ProtoMessage() {}
 
 func (x *GetReceiptRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[60]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[62]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4893,7 +5150,7 @@ func (x *GetReceiptRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetReceiptRequest.ProtoReflect.Descriptor instead.
 func (*GetReceiptRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{60}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{62}
 }
 
 func (x *GetReceiptRequest) GetId() string {
@@ -4914,7 +5171,7 @@ type GetReceiptResponse struct {
 
 func (x *GetReceiptResponse) Reset() {
 	*x = GetReceiptResponse{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[61]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[63]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4926,7 +5183,7 @@ func (x *GetReceiptResponse) String() string {
 func (*GetReceiptResponse) ProtoMessage() {}
 
 func (x *GetReceiptResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[61]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[63]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4939,7 +5196,7 @@ func (x *GetReceiptResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetReceiptResponse.ProtoReflect.Descriptor instead.
 func (*GetReceiptResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{61}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{63}
 }
 
 func (x *GetReceiptResponse) GetCode() string {
@@ -4975,7 +5232,7 @@ type GetReceiptImageRequest struct {
 
 func (x *GetReceiptImageRequest) Reset() {
 	*x = GetReceiptImageRequest{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[62]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[64]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4987,7 +5244,7 @@ func (x *GetReceiptImageRequest) String() string {
 func (*GetReceiptImageRequest) ProtoMessage() {}
 
 func (x *GetReceiptImageRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[62]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[64]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5000,7 +5257,7 @@ func (x *GetReceiptImageRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetReceiptImageRequest.ProtoReflect.Descriptor instead.
 func (*GetReceiptImageRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{62}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{64}
 }
 
 func (x *GetReceiptImageRequest) GetId() string {
@@ -5028,7 +5285,7 @@ type GetReceiptImageResponse struct {
 
 func (x *GetReceiptImageResponse) Reset() {
 	*x = GetReceiptImageResponse{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[63]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[65]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5040,7 +5297,7 @@ func (x *GetReceiptImageResponse) String() string {
 func (*GetReceiptImageResponse) ProtoMessage() {}
 
 func (x *GetReceiptImageResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[63]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[65]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5053,7 +5310,7 @@ func (x *GetReceiptImageResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetReceiptImageResponse.ProtoReflect.Descriptor instead.
 func (*GetReceiptImageResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{63}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{65}
 }
 
 func (x *GetReceiptImageResponse) GetImage() []byte {
@@ -5080,7 +5337,7 @@ type GetSummaryRequest struct {
 
 func (x *GetSummaryRequest) Reset() {
 	*x = GetSummaryRequest{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[64]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[66]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5092,7 +5349,7 @@ func (x *GetSummaryRequest) String() string {
 func (*GetSummaryRequest) ProtoMessage() {}
 
 func (x *GetSummaryRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[64]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[66]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5105,7 +5362,7 @@ func (x *GetSummaryRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetSummaryRequest.ProtoReflect.Descriptor instead.
 func (*GetSummaryRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{64}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{66}
 }
 
 func (x *GetSummaryRequest) GetFrom() string {
@@ -5147,7 +5404,7 @@ type GetSummaryResponse struct {
 
 func (x *GetSummaryResponse) Reset() {
 	*x = GetSummaryResponse{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[65]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[67]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5159,7 +5416,7 @@ func (x *GetSummaryResponse) String() string {
 func (*GetSummaryResponse) ProtoMessage() {}
 
 func (x *GetSummaryResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[65]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[67]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5172,7 +5429,7 @@ func (x *GetSummaryResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetSummaryResponse.ProtoReflect.Descriptor instead.
 func (*GetSummaryResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{65}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{67}
 }
 
 func (x *GetSummaryResponse) GetCode() string {
@@ -5234,7 +5491,7 @@ type Summary struct {
 
 func (x *Summary) Reset() {
 	*x = Summary{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[66]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[68]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5246,7 +5503,7 @@ func (x *Summary) String() string {
 func (*Summary) ProtoMessage() {}
 
 func (x *Summary) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[66]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[68]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5259,7 +5516,7 @@ func (x *Summary) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Summary.ProtoReflect.Descriptor instead.
 func (*Summary) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{66}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{68}
 }
 
 func (x *Summary) GetFrom() string {
@@ -5350,7 +5607,7 @@ type TagTotals struct {
 
 func (x *TagTotals) Reset() {
 	*x = TagTotals{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[67]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[69]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5362,7 +5619,7 @@ func (x *TagTotals) String() string {
 func (*TagTotals) ProtoMessage() {}
 
 func (x *TagTotals) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[67]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[69]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5375,7 +5632,7 @@ func (x *TagTotals) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TagTotals.ProtoReflect.Descriptor instead.
 func (*TagTotals) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{67}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{69}
 }
 
 func (x *TagTotals) GetValues() []*TagTotal {
@@ -5404,7 +5661,7 @@ type TagTotal struct {
 
 func (x *TagTotal) Reset() {
 	*x = TagTotal{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[68]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[70]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5416,7 +5673,7 @@ func (x *TagTotal) String() string {
 func (*TagTotal) ProtoMessage() {}
 
 func (x *TagTotal) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[68]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[70]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5429,7 +5686,7 @@ func (x *TagTotal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TagTotal.ProtoReflect.Descriptor instead.
 func (*TagTotal) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{68}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{70}
 }
 
 func (x *TagTotal) GetName() string {
@@ -5478,7 +5735,7 @@ type DailyTotals struct {
 
 func (x *DailyTotals) Reset() {
 	*x = DailyTotals{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[69]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[71]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5490,7 +5747,7 @@ func (x *DailyTotals) String() string {
 func (*DailyTotals) ProtoMessage() {}
 
 func (x *DailyTotals) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[69]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[71]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5503,7 +5760,7 @@ func (x *DailyTotals) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DailyTotals.ProtoReflect.Descriptor instead.
 func (*DailyTotals) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{69}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{71}
 }
 
 func (x *DailyTotals) GetValues() []*DayTotals {
@@ -5530,7 +5787,7 @@ type DayTotals struct {
 
 func (x *DayTotals) Reset() {
 	*x = DayTotals{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[70]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[72]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5542,7 +5799,7 @@ func (x *DayTotals) String() string {
 func (*DayTotals) ProtoMessage() {}
 
 func (x *DayTotals) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[70]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[72]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5555,7 +5812,7 @@ func (x *DayTotals) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DayTotals.ProtoReflect.Descriptor instead.
 func (*DayTotals) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{70}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{72}
 }
 
 func (x *DayTotals) GetDate() string {
@@ -5608,7 +5865,7 @@ type Totals struct {
 
 func (x *Totals) Reset() {
 	*x = Totals{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[71]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[73]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5620,7 +5877,7 @@ func (x *Totals) String() string {
 func (*Totals) ProtoMessage() {}
 
 func (x *Totals) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[71]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[73]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5633,7 +5890,7 @@ func (x *Totals) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Totals.ProtoReflect.Descriptor instead.
 func (*Totals) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{71}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{73}
 }
 
 func (x *Totals) GetCurrency() string {
@@ -5700,7 +5957,7 @@ type CategoryTotals struct {
 
 func (x *CategoryTotals) Reset() {
 	*x = CategoryTotals{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[72]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[74]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5712,7 +5969,7 @@ func (x *CategoryTotals) String() string {
 func (*CategoryTotals) ProtoMessage() {}
 
 func (x *CategoryTotals) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[72]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[74]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5725,7 +5982,7 @@ func (x *CategoryTotals) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CategoryTotals.ProtoReflect.Descriptor instead.
 func (*CategoryTotals) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{72}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{74}
 }
 
 func (x *CategoryTotals) GetCategoryId() string {
@@ -5785,19 +6042,21 @@ type WalletTotals struct {
 	Expense string `protobuf:"bytes,5,opt,name=expense,proto3" json:"expense,omitempty"`
 	// income - expense.
 	Net string `protobuf:"bytes,6,opt,name=net,proto3" json:"net,omitempty"`
-	// Balance at the end of the window. It is the balance before the window + income - expense + transferredIn - transferredOut.
+	// Balance at the end of the window. It is the balance before the window + income - expense + transferredIn - transferredOut + adjusted.
 	Balance string `protobuf:"bytes,7,opt,name=balance,proto3" json:"balance,omitempty"`
 	// Sum of the transfers from other wallets, and from other currencies of the wallet.
 	TransferredIn string `protobuf:"bytes,8,opt,name=transferred_in,json=transferredIn,proto3" json:"transferred_in,omitempty"`
 	// Sum of the transfers to other wallets, and to other currencies of the wallet, positive.
 	TransferredOut string `protobuf:"bytes,9,opt,name=transferred_out,json=transferredOut,proto3" json:"transferred_out,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	// Sum of the adjustments; negative if they lowered the balance.
+	Adjusted      string `protobuf:"bytes,10,opt,name=adjusted,proto3" json:"adjusted,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *WalletTotals) Reset() {
 	*x = WalletTotals{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[73]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[75]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5809,7 +6068,7 @@ func (x *WalletTotals) String() string {
 func (*WalletTotals) ProtoMessage() {}
 
 func (x *WalletTotals) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[73]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[75]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5822,7 +6081,7 @@ func (x *WalletTotals) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WalletTotals.ProtoReflect.Descriptor instead.
 func (*WalletTotals) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{73}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{75}
 }
 
 func (x *WalletTotals) GetWalletId() string {
@@ -5888,6 +6147,13 @@ func (x *WalletTotals) GetTransferredOut() string {
 	return ""
 }
 
+func (x *WalletTotals) GetAdjusted() string {
+	if x != nil {
+		return x.Adjusted
+	}
+	return ""
+}
+
 // MonthTotals contains the totals of one month in one currency, in the major unit.
 type MonthTotals struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -5907,7 +6173,7 @@ type MonthTotals struct {
 
 func (x *MonthTotals) Reset() {
 	*x = MonthTotals{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[74]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[76]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5919,7 +6185,7 @@ func (x *MonthTotals) String() string {
 func (*MonthTotals) ProtoMessage() {}
 
 func (x *MonthTotals) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[74]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[76]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5932,7 +6198,7 @@ func (x *MonthTotals) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MonthTotals.ProtoReflect.Descriptor instead.
 func (*MonthTotals) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{74}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{76}
 }
 
 func (x *MonthTotals) GetMonth() string {
@@ -5989,7 +6255,7 @@ type CheckReferencesRequest struct {
 
 func (x *CheckReferencesRequest) Reset() {
 	*x = CheckReferencesRequest{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[75]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[77]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6001,7 +6267,7 @@ func (x *CheckReferencesRequest) String() string {
 func (*CheckReferencesRequest) ProtoMessage() {}
 
 func (x *CheckReferencesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[75]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[77]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6014,7 +6280,7 @@ func (x *CheckReferencesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CheckReferencesRequest.ProtoReflect.Descriptor instead.
 func (*CheckReferencesRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{75}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{77}
 }
 
 func (x *CheckReferencesRequest) GetOwnerId() string {
@@ -6060,7 +6326,7 @@ type CheckReferencesResponse struct {
 
 func (x *CheckReferencesResponse) Reset() {
 	*x = CheckReferencesResponse{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[76]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[78]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6072,7 +6338,7 @@ func (x *CheckReferencesResponse) String() string {
 func (*CheckReferencesResponse) ProtoMessage() {}
 
 func (x *CheckReferencesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[76]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[78]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6085,7 +6351,7 @@ func (x *CheckReferencesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CheckReferencesResponse.ProtoReflect.Descriptor instead.
 func (*CheckReferencesResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{76}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{78}
 }
 
 type SyncReferencesRequest struct {
@@ -6098,7 +6364,7 @@ type SyncReferencesRequest struct {
 
 func (x *SyncReferencesRequest) Reset() {
 	*x = SyncReferencesRequest{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[77]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[79]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6110,7 +6376,7 @@ func (x *SyncReferencesRequest) String() string {
 func (*SyncReferencesRequest) ProtoMessage() {}
 
 func (x *SyncReferencesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[77]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[79]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6123,7 +6389,7 @@ func (x *SyncReferencesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SyncReferencesRequest.ProtoReflect.Descriptor instead.
 func (*SyncReferencesRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{77}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{79}
 }
 
 func (x *SyncReferencesRequest) GetBudgets() []*BudgetReferences {
@@ -6152,7 +6418,7 @@ type BudgetReferences struct {
 
 func (x *BudgetReferences) Reset() {
 	*x = BudgetReferences{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[78]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[80]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6164,7 +6430,7 @@ func (x *BudgetReferences) String() string {
 func (*BudgetReferences) ProtoMessage() {}
 
 func (x *BudgetReferences) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[78]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[80]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6177,7 +6443,7 @@ func (x *BudgetReferences) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BudgetReferences.ProtoReflect.Descriptor instead.
 func (*BudgetReferences) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{78}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{80}
 }
 
 func (x *BudgetReferences) GetOwnerId() string {
@@ -6226,7 +6492,7 @@ type SyncReferencesResponse struct {
 
 func (x *SyncReferencesResponse) Reset() {
 	*x = SyncReferencesResponse{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[79]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[81]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6238,7 +6504,7 @@ func (x *SyncReferencesResponse) String() string {
 func (*SyncReferencesResponse) ProtoMessage() {}
 
 func (x *SyncReferencesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[79]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[81]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6251,7 +6517,7 @@ func (x *SyncReferencesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SyncReferencesResponse.ProtoReflect.Descriptor instead.
 func (*SyncReferencesResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{79}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{81}
 }
 
 func (x *SyncReferencesResponse) GetBudgets() []*CurrentCategories {
@@ -6273,7 +6539,7 @@ type CurrentCategories struct {
 
 func (x *CurrentCategories) Reset() {
 	*x = CurrentCategories{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[80]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[82]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6285,7 +6551,7 @@ func (x *CurrentCategories) String() string {
 func (*CurrentCategories) ProtoMessage() {}
 
 func (x *CurrentCategories) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[80]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[82]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6298,7 +6564,7 @@ func (x *CurrentCategories) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CurrentCategories.ProtoReflect.Descriptor instead.
 func (*CurrentCategories) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{80}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{82}
 }
 
 func (x *CurrentCategories) GetCategoryIds() []string {
@@ -6320,7 +6586,7 @@ type SumSpendingRequest struct {
 
 func (x *SumSpendingRequest) Reset() {
 	*x = SumSpendingRequest{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[81]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[83]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6332,7 +6598,7 @@ func (x *SumSpendingRequest) String() string {
 func (*SumSpendingRequest) ProtoMessage() {}
 
 func (x *SumSpendingRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[81]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[83]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6345,7 +6611,7 @@ func (x *SumSpendingRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SumSpendingRequest.ProtoReflect.Descriptor instead.
 func (*SumSpendingRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{81}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{83}
 }
 
 func (x *SumSpendingRequest) GetWindows() []*SpendingWindow {
@@ -6381,7 +6647,7 @@ type SpendingWindow struct {
 
 func (x *SpendingWindow) Reset() {
 	*x = SpendingWindow{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[82]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[84]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6393,7 +6659,7 @@ func (x *SpendingWindow) String() string {
 func (*SpendingWindow) ProtoMessage() {}
 
 func (x *SpendingWindow) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[82]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[84]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6406,7 +6672,7 @@ func (x *SpendingWindow) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SpendingWindow.ProtoReflect.Descriptor instead.
 func (*SpendingWindow) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{82}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{84}
 }
 
 func (x *SpendingWindow) GetOwnerId() string {
@@ -6454,7 +6720,7 @@ type SumSpendingResponse struct {
 
 func (x *SumSpendingResponse) Reset() {
 	*x = SumSpendingResponse{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[83]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[85]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6466,7 +6732,7 @@ func (x *SumSpendingResponse) String() string {
 func (*SumSpendingResponse) ProtoMessage() {}
 
 func (x *SumSpendingResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[83]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[85]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6479,7 +6745,7 @@ func (x *SumSpendingResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SumSpendingResponse.ProtoReflect.Descriptor instead.
 func (*SumSpendingResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{83}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{85}
 }
 
 func (x *SumSpendingResponse) GetSpendings() []*Spending {
@@ -6504,7 +6770,7 @@ type Spending struct {
 
 func (x *Spending) Reset() {
 	*x = Spending{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[84]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[86]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6516,7 +6782,7 @@ func (x *Spending) String() string {
 func (*Spending) ProtoMessage() {}
 
 func (x *Spending) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[84]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[86]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6529,7 +6795,7 @@ func (x *Spending) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Spending.ProtoReflect.Descriptor instead.
 func (*Spending) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{84}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{86}
 }
 
 func (x *Spending) GetFound() bool {
@@ -6566,7 +6832,7 @@ type SpentAmount struct {
 
 func (x *SpentAmount) Reset() {
 	*x = SpentAmount{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[85]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[87]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6578,7 +6844,7 @@ func (x *SpentAmount) String() string {
 func (*SpentAmount) ProtoMessage() {}
 
 func (x *SpentAmount) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[85]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[87]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6591,7 +6857,7 @@ func (x *SpentAmount) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SpentAmount.ProtoReflect.Descriptor instead.
 func (*SpentAmount) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{85}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{87}
 }
 
 func (x *SpentAmount) GetCurrency() string {
@@ -6612,7 +6878,7 @@ var File_coffer_ledger_v1_ledger_proto protoreflect.FileDescriptor
 
 const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\n" +
-	"\x1dcoffer/ledger/v1/ledger.proto\x12\x10coffer.ledger.v1\x1a\x17coffer/ocr/v1/ocr.proto\x1a\x19coffer/rest/v1/rest.proto\x1a\x1cgoogle/api/annotations.proto\"\xbd\x03\n" +
+	"\x1dcoffer/ledger/v1/ledger.proto\x12\x10coffer.ledger.v1\x1a\x17coffer/ocr/v1/ocr.proto\x1a\x19coffer/rest/v1/rest.proto\x1a\x1cgoogle/api/annotations.proto\"\x8d\x04\n" +
 	"\x06Wallet\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1a\n" +
@@ -6629,11 +6895,12 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	" \x01(\tB\x04\xf8\xb5\x18\x01R\x05color\x12\x18\n" +
 	"\x04icon\x18\v \x01(\tB\x04\xf8\xb5\x18\x01R\x04icon\x12\x1f\n" +
 	"\bposition\x18\f \x01(\x05H\x00R\bposition\x88\x01\x01\x12/\n" +
-	"\fopening_date\x18\r \x01(\tB\f\xf8\xb5\x18\x01ʶ\x18\x04dateR\vopeningDateB\v\n" +
+	"\fopening_date\x18\r \x01(\tB\f\xf8\xb5\x18\x01ʶ\x18\x04dateR\vopeningDate\x12N\n" +
+	"\x04kind\x18\x0e \x01(\tB:¶\x186cash checking savings card loan investment asset otherR\x04kindB\v\n" +
 	"\t_position\"C\n" +
 	"\aBalance\x12\x1a\n" +
 	"\bcurrency\x18\x01 \x01(\tR\bcurrency\x12\x1c\n" +
-	"\x06amount\x18\x02 \x01(\tB\x04ص\x18\x01R\x06amount\"\xde\x03\n" +
+	"\x06amount\x18\x02 \x01(\tB\x04ص\x18\x01R\x06amount\"\xbc\x04\n" +
 	"\x13CreateWalletRequest\x12 \n" +
 	"\x04name\x18\x01 \x01(\tB\f\xf0\xb5\x18\x01\xe2\xb6\x18\x04\b\x01\x10dR\x04name\x123\n" +
 	"\bcurrency\x18\x02 \x01(\tB\x17\xf0\xb5\x18\x01\xe2\xb6\x18\x0f\x1a\r^[A-Za-z]{3}$R\bcurrency\x12J\n" +
@@ -6642,11 +6909,13 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\x05color\x18\x05 \x01(\tB\x1a\xe2\xb6\x18\x16\x1a\x14^(#[0-9A-Fa-f]{6})?$R\x05color\x12\x1a\n" +
 	"\x04icon\x18\x06 \x01(\tB\x06\xe2\xb6\x18\x02\x10\x10R\x04icon\x121\n" +
 	"\bposition\x18\a \x01(\x05B\x10\xe2\xb6\x18\f\"\x010*\a1000000H\x01R\bposition\x88\x01\x01\x124\n" +
-	"\fopening_date\x18\b \x01(\tB\f\x88\xb6\x18\x01ʶ\x18\x04dateH\x02R\vopeningDate\x88\x01\x01B\n" +
+	"\fopening_date\x18\b \x01(\tB\f\x88\xb6\x18\x01ʶ\x18\x04dateH\x02R\vopeningDate\x88\x01\x01\x12S\n" +
+	"\x04kind\x18\t \x01(\tB:¶\x186cash checking savings card loan investment asset otherH\x03R\x04kind\x88\x01\x01B\n" +
 	"\n" +
 	"\b_balanceB\v\n" +
 	"\t_positionB\x0f\n" +
-	"\r_opening_date\"\xca\x01\n" +
+	"\r_opening_dateB\a\n" +
+	"\x05_kind\"\xca\x01\n" +
 	"\x14CreateWalletResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x120\n" +
@@ -6665,14 +6934,25 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\awallets\x18\x03 \x03(\v2\x18.coffer.ledger.v1.WalletR\awallets\x12:\n" +
 	"\n" +
 	"pagination\x18\x04 \x01(\v2\x1a.coffer.rest.v1.PaginationR\n" +
-	"pagination\"\"\n" +
+	"pagination\"o\n" +
 	"\x10GetWalletRequest\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\"\x91\x01\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12%\n" +
+	"\ainclude\x18\x02 \x03(\tB\v¶\x18\aclearedR\ainclude\x12\x1d\n" +
+	"\x02to\x18\x03 \x01(\tB\bʶ\x18\x04dateH\x00R\x02to\x88\x01\x01B\x05\n" +
+	"\x03_to\"\xd3\x01\n" +
 	"\x11GetWalletResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x120\n" +
 	"\x06wallet\x18\x03 \x01(\v2\x18.coffer.ledger.v1.WalletR\x06wallet\x12\x1c\n" +
-	"\x04etag\x18\x04 \x01(\tB\b\xe2\xb5\x18\x04ETagR\x04etag\"\xa2\x04\n" +
+	"\x04etag\x18\x04 \x01(\tB\b\xe2\xb5\x18\x04ETagR\x04etag\x12@\n" +
+	"\acleared\x18\x05 \x03(\v2 .coffer.ledger.v1.ClearedBalanceB\x04\xf8\xb5\x18\x01R\acleared\"\x87\x01\n" +
+	"\x0eClearedBalance\x12\x1a\n" +
+	"\bcurrency\x18\x01 \x01(\tR\bcurrency\x12\x1e\n" +
+	"\abalance\x18\x02 \x01(\tB\x04ص\x18\x01R\abalance\x129\n" +
+	"\tuncleared\x18\x03 \x01(\v2\x1b.coffer.ledger.v1.UnclearedR\tuncleared\"?\n" +
+	"\tUncleared\x12\x14\n" +
+	"\x05count\x18\x01 \x01(\x05R\x05count\x12\x1c\n" +
+	"\x06amount\x18\x02 \x01(\tB\x04ص\x18\x01R\x06amount\"\x80\x05\n" +
 	"\x13UpdateWalletRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12!\n" +
 	"\x04name\x18\x02 \x01(\tB\b\xe2\xb6\x18\x04\b\x01\x10dH\x00R\x04name\x88\x01\x01\x12\x1f\n" +
@@ -6683,14 +6963,17 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\x88\xb6\x18\x01\xe2\xb6\x18\x02\x10\x10H\x03R\x04icon\x88\x01\x01\x12B\n" +
 	"\bposition\x18\a \x01(\tB!ص\x18\x01\x88\xb6\x18\x01ʶ\x18\x05int32\xe2\xb6\x18\f\"\x010*\a1000000H\x04R\bposition\x88\x01\x01\x12Y\n" +
 	"\x0finitial_balance\x18\b \x01(\tB+ص\x18\x01\xe2\xb6\x18#\"\x10-999999999999.99*\x0f999999999999.99H\x05R\x0einitialBalance\x88\x01\x01\x124\n" +
-	"\fopening_date\x18\t \x01(\tB\f\x88\xb6\x18\x01ʶ\x18\x04dateH\x06R\vopeningDate\x88\x01\x01B\a\n" +
+	"\fopening_date\x18\t \x01(\tB\f\x88\xb6\x18\x01ʶ\x18\x04dateH\x06R\vopeningDate\x88\x01\x01\x12S\n" +
+	"\x04kind\x18\n" +
+	" \x01(\tB:¶\x186cash checking savings card loan investment asset otherH\aR\x04kind\x88\x01\x01B\a\n" +
 	"\x05_nameB\v\n" +
 	"\t_archivedB\b\n" +
 	"\x06_colorB\a\n" +
 	"\x05_iconB\v\n" +
 	"\t_positionB\x12\n" +
 	"\x10_initial_balanceB\x0f\n" +
-	"\r_opening_date\"\x94\x01\n" +
+	"\r_opening_dateB\a\n" +
+	"\x05_kind\"\x94\x01\n" +
 	"\x14UpdateWalletResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x120\n" +
@@ -6771,7 +7054,7 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\x16DeleteCategoryResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12\x0e\n" +
-	"\x02id\x18\x03 \x01(\tR\x02id\"\xd3\x05\n" +
+	"\x02id\x18\x03 \x01(\tR\x02id\"\x98\x06\n" +
 	"\vTransaction\x12\x18\n" +
 	"\x02id\x18\x01 \x01(\tB\b\xf8\xb5\x18\x01\xb0\xb6\x18\x01R\x02id\x12\x1c\n" +
 	"\x06amount\x18\x02 \x01(\tB\x04ص\x18\x01R\x06amount\x12 \n" +
@@ -6780,8 +7063,8 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\bcurrency\x18\x05 \x01(\tR\bcurrency\x12\x1b\n" +
 	"\twallet_id\x18\x06 \x01(\tR\bwalletId\x12%\n" +
 	"\vcategory_id\x18\a \x01(\tB\x04\xf8\xb5\x18\x01R\n" +
-	"categoryId\x12/\n" +
-	"\x04type\x18\b \x01(\tB\x1b¶\x18\x17expense income transferR\x04type\x12(\n" +
+	"categoryId\x12:\n" +
+	"\x04type\x18\b \x01(\tB&¶\x18\"expense income transfer adjustmentR\x04type\x12(\n" +
 	"\n" +
 	"receipt_id\x18\t \x01(\tB\x04\xb0\xb6\x18\x01H\x00R\treceiptId\x88\x01\x01\x12'\n" +
 	"\n" +
@@ -6798,7 +7081,11 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\vexternal_id\x18\x11 \x01(\tB\f\xf8\xb5\x18\x01ʶ\x18\x04noneR\n" +
 	"externalId\x12!\n" +
 	"\timport_id\x18\x12 \x01(\tB\x04\xf8\xb5\x18\x01R\bimportId\x12)\n" +
-	"\x10attachment_count\x18\x13 \x01(\x05R\x0fattachmentCountB\r\n" +
+	"\x10attachment_count\x18\x13 \x01(\x05R\x0fattachmentCount\x12\x18\n" +
+	"\acleared\x18\x14 \x01(\bR\acleared\x12\x1e\n" +
+	"\n" +
+	"reconciled\x18\x15 \x01(\bR\n" +
+	"reconciledB\r\n" +
 	"\v_receipt_id\"\xaa\x01\n" +
 	"\x05Split\x12)\n" +
 	"\vcategory_id\x18\x01 \x01(\tB\b\xf0\xb5\x18\x01\xa8\xb6\x18\x01R\n" +
@@ -6842,13 +7129,13 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12A\n" +
 	"\ftransactions\x18\x03 \x03(\v2\x1d.coffer.ledger.v1.TransactionR\ftransactions\x124\n" +
-	"\breplayed\x18\x04 \x01(\bB\x18\xe2\xb5\x18\x14Idempotency-ReplayedR\breplayed\"\x80\n" +
+	"\breplayed\x18\x04 \x01(\bB\x18\xe2\xb5\x18\x14Idempotency-ReplayedR\breplayed\"\xb6\n" +
 	"\n" +
 	"\x17ListTransactionsRequest\x12#\n" +
 	"\twallet_id\x18\x01 \x03(\tB\x06\xe2\xb6\x18\x02@dR\bwalletId\x12'\n" +
 	"\vcategory_id\x18\x02 \x03(\tB\x06\xe2\xb6\x18\x02@dR\n" +
-	"categoryId\x124\n" +
-	"\x04type\x18\x03 \x01(\tB\x1b¶\x18\x17expense income transferH\x00R\x04type\x88\x01\x01\x124\n" +
+	"categoryId\x12?\n" +
+	"\x04type\x18\x03 \x01(\tB&¶\x18\"expense income transfer adjustmentH\x00R\x04type\x88\x01\x01\x124\n" +
 	"\bcurrency\x18\x04 \x01(\tB\x13\xe2\xb6\x18\x0f\x1a\r^[A-Za-z]{3}$H\x01R\bcurrency\x88\x01\x01\x12\x17\n" +
 	"\x04from\x18\x05 \x01(\tH\x02R\x04from\x88\x01\x01\x12\x13\n" +
 	"\x02to\x18\x06 \x01(\tH\x03R\x02to\x88\x01\x01\x12O\n" +
@@ -6876,7 +7163,8 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\rwithout_payee\x18\x16 \x01(\bH\x10R\fwithoutPayee\x88\x01\x01\x120\n" +
 	"\x10except_wallet_id\x18\x17 \x03(\tB\x06\xe2\xb6\x18\x02@dR\x0eexceptWalletId\x124\n" +
 	"\x12except_category_id\x18\x18 \x03(\tB\x06\xe2\xb6\x18\x02@dR\x10exceptCategoryId\x12)\n" +
-	"\fexcept_payee\x18\x19 \x03(\tB\x06\xe2\xb6\x18\x02@dR\vexceptPayeeB\a\n" +
+	"\fexcept_payee\x18\x19 \x03(\tB\x06\xe2\xb6\x18\x02@dR\vexceptPayee\x12\x1d\n" +
+	"\acleared\x18\x1e \x01(\bH\x11R\acleared\x88\x01\x01B\a\n" +
 	"\x05_typeB\v\n" +
 	"\t_currencyB\a\n" +
 	"\x05_fromB\x05\n" +
@@ -6895,7 +7183,9 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\x10_has_attachmentsB\n" +
 	"\n" +
 	"\b_countedB\x10\n" +
-	"\x0e_without_payee\"\xff\x02\n" +
+	"\x0e_without_payeeB\n" +
+	"\n" +
+	"\b_cleared\"\xff\x02\n" +
 	"\x18ListTransactionsResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12A\n" +
@@ -6922,7 +7212,7 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12?\n" +
 	"\vtransaction\x18\x03 \x01(\v2\x1d.coffer.ledger.v1.TransactionR\vtransaction\x12\x1c\n" +
-	"\x04etag\x18\x04 \x01(\tB\b\xe2\xb5\x18\x04ETagR\x04etag\"\xc2\x06\n" +
+	"\x04etag\x18\x04 \x01(\tB\b\xe2\xb5\x18\x04ETagR\x04etag\"\x8b\a\n" +
 	"\x18UpdateTransactionRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12=\n" +
 	"\x06amount\x18\x02 \x01(\tB ص\x18\x01\xa8\xb6\x18\x01\xe2\xb6\x18\x14*\x0f999999999999.992\x010H\x00R\x06amount\x88\x01\x01\x122\n" +
@@ -6941,7 +7231,9 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\x06splits\x18\r \x01(\v2\x18.coffer.ledger.v1.SplitsB\x04\x88\xb6\x18\x01R\x06splits\x127\n" +
 	"\badd_tags\x18\x0e \x01(\v2\x16.coffer.ledger.v1.TagsB\x04\x88\xb6\x18\x01R\aaddTags\x12=\n" +
 	"\vremove_tags\x18\x0f \x01(\v2\x16.coffer.ledger.v1.TagsB\x04\x88\xb6\x18\x01R\n" +
-	"removeTagsB\t\n" +
+	"removeTags\x12\x1d\n" +
+	"\acleared\x18\x10 \x01(\bH\tR\acleared\x88\x01\x01\x12\x1c\n" +
+	"\x06unlock\x18\x11 \x01(\bB\x04\xe8\xb5\x18\x01R\x06unlockB\t\n" +
 	"\a_amountB\x0e\n" +
 	"\f_descriptionB\a\n" +
 	"\x05_dateB\v\n" +
@@ -6951,12 +7243,14 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\f_category_idB\a\n" +
 	"\x05_typeB\b\n" +
 	"\x06_payeeB\b\n" +
-	"\x06_notes\"\xa8\x01\n" +
+	"\x06_notesB\n" +
+	"\n" +
+	"\b_cleared\"\xa8\x01\n" +
 	"\x19UpdateTransactionResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12?\n" +
 	"\vtransaction\x18\x03 \x01(\v2\x1d.coffer.ledger.v1.TransactionR\vtransaction\x12\x1c\n" +
-	"\x04etag\x18\x04 \x01(\tB\b\xe2\xb5\x18\x04ETagR\x04etag\"\xac\x06\n" +
+	"\x04etag\x18\x04 \x01(\tB\b\xe2\xb5\x18\x04ETagR\x04etag\"\xd7\x06\n" +
 	"\x11TransactionChange\x12\x14\n" +
 	"\x02id\x18\x01 \x01(\tB\x04\xf0\xb5\x18\x01R\x02id\x12\x12\n" +
 	"\x04etag\x18\t \x01(\tR\x04etag\x12=\n" +
@@ -6975,7 +7269,8 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\x06splits\x18\r \x01(\v2\x18.coffer.ledger.v1.SplitsB\x04\x88\xb6\x18\x01R\x06splits\x127\n" +
 	"\badd_tags\x18\x0e \x01(\v2\x16.coffer.ledger.v1.TagsB\x04\x88\xb6\x18\x01R\aaddTags\x12=\n" +
 	"\vremove_tags\x18\x0f \x01(\v2\x16.coffer.ledger.v1.TagsB\x04\x88\xb6\x18\x01R\n" +
-	"removeTagsB\t\n" +
+	"removeTags\x12\x1d\n" +
+	"\acleared\x18\x10 \x01(\bH\tR\acleared\x88\x01\x01B\t\n" +
 	"\a_amountB\x0e\n" +
 	"\f_descriptionB\a\n" +
 	"\x05_dateB\v\n" +
@@ -6985,22 +7280,27 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\f_category_idB\a\n" +
 	"\x05_typeB\b\n" +
 	"\x06_payeeB\b\n" +
-	"\x06_notes\"e\n" +
-	"\x19UpdateTransactionsRequest\x12H\n" +
+	"\x06_notesB\n" +
+	"\n" +
+	"\b_cleared\"\x83\x01\n" +
+	"\x19UpdateTransactionsRequest\x12\x1c\n" +
+	"\x06unlock\x18\x02 \x01(\bB\x04\xe8\xb5\x18\x01R\x06unlock\x12H\n" +
 	"\x05items\x18\x01 \x03(\v2#.coffer.ledger.v1.TransactionChangeB\r\xf0\xb5\x18\x01\xe2\xb6\x18\x058\x01@\xf4\x03R\x05items\"\xa3\x01\n" +
 	"\x1aUpdateTransactionsResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12A\n" +
 	"\ftransactions\x18\x03 \x03(\v2\x1d.coffer.ledger.v1.TransactionR\ftransactions\x12\x14\n" +
-	"\x05etags\x18\x04 \x03(\tR\x05etags\"S\n" +
+	"\x05etags\x18\x04 \x03(\tR\x05etags\"k\n" +
 	"\x18DeleteTransactionRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12'\n" +
-	"\bif_match\x18\x02 \x01(\tB\f\xe2\xb5\x18\bIf-MatchR\aifMatch\"Y\n" +
+	"\bif_match\x18\x02 \x01(\tB\f\xe2\xb5\x18\bIf-MatchR\aifMatch\x12\x16\n" +
+	"\x06unlock\x18\x03 \x01(\bR\x06unlock\"Y\n" +
 	"\x19DeleteTransactionResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12\x0e\n" +
-	"\x02id\x18\x03 \x01(\tR\x02id\"\x81\x01\n" +
-	"\x19DeleteTransactionsRequest\x12\x1f\n" +
+	"\x02id\x18\x03 \x01(\tR\x02id\"\x9f\x01\n" +
+	"\x19DeleteTransactionsRequest\x12\x1c\n" +
+	"\x06unlock\x18\x03 \x01(\bB\x04\xe8\xb5\x18\x01R\x06unlock\x12\x1f\n" +
 	"\x03ids\x18\x01 \x03(\tB\r\xf0\xb5\x18\x01\xe2\xb6\x18\x058\x01@\xf4\x03R\x03ids\x12C\n" +
 	"\x0fidempotency_key\x18\x02 \x01(\tB\x1a\xe2\xb5\x18\x0fIdempotency-Key\xe2\xb6\x18\x03\x10\xff\x01R\x0eidempotencyKey\"\x92\x01\n" +
 	"\x1aDeleteTransactionsResponse\x12\x12\n" +
@@ -7176,7 +7476,7 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\aexpense\x18\x05 \x01(\tB\x04ص\x18\x01R\aexpense\x12\x1e\n" +
 	"\n" +
 	"percentage\x18\x06 \x01(\x01R\n" +
-	"percentage\"\xad\x02\n" +
+	"percentage\"\xcf\x02\n" +
 	"\fWalletTotals\x12\x1b\n" +
 	"\twallet_id\x18\x01 \x01(\tR\bwalletId\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1a\n" +
@@ -7186,7 +7486,9 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\x03net\x18\x06 \x01(\tB\x04ص\x18\x01R\x03net\x12\x1e\n" +
 	"\abalance\x18\a \x01(\tB\x04ص\x18\x01R\abalance\x12+\n" +
 	"\x0etransferred_in\x18\b \x01(\tB\x04ص\x18\x01R\rtransferredIn\x12-\n" +
-	"\x0ftransferred_out\x18\t \x01(\tB\x04ص\x18\x01R\x0etransferredOut\"\x95\x01\n" +
+	"\x0ftransferred_out\x18\t \x01(\tB\x04ص\x18\x01R\x0etransferredOut\x12 \n" +
+	"\badjusted\x18\n" +
+	" \x01(\tB\x04ص\x18\x01R\badjusted\"\x95\x01\n" +
 	"\vMonthTotals\x12\x14\n" +
 	"\x05month\x18\x01 \x01(\tR\x05month\x12\x1a\n" +
 	"\bcurrency\x18\x02 \x01(\tR\bcurrency\x12\x1c\n" +
@@ -7230,14 +7532,14 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\vSpentAmount\x12\x1a\n" +
 	"\bcurrency\x18\x01 \x01(\tR\bcurrency\x12\x1f\n" +
 	"\vspent_minor\x18\x02 \x01(\x03R\n" +
-	"spentMinor2\xdc,\n" +
+	"spentMinor2\xeb,\n" +
 	"\rLedgerService\x12\xb6\x01\n" +
 	"\fCreateWallet\x12%.coffer.ledger.v1.CreateWalletRequest\x1a&.coffer.ledger.v1.CreateWalletResponse\"W\x8a\xb5\x18#\n" +
 	"\x0eWALLET_CREATED\x12\x0eWallet created\x18\xc9\x01\xb2\xb5\x18\x02\t>\xe2\xb5\x18\rwallets:write\x82\xd3\xe4\x93\x02\x13:\x01*\"\x0e/api/v1/wallet\x12\xaa\x01\n" +
 	"\vListWallets\x12$.coffer.ledger.v1.ListWalletsRequest\x1a%.coffer.ledger.v1.ListWalletsResponse\"N\x8a\xb5\x18%\n" +
-	"\x0fWALLETS_FETCHED\x12\x0fWallets fetched\x18\xc8\x01е\x18\x01\xe2\xb5\x18\x04read\x82\xd3\xe4\x93\x02\x10\x12\x0e/api/v1/wallet\x90\x02\x01\x12\xa8\x01\n" +
-	"\tGetWallet\x12\".coffer.ledger.v1.GetWalletRequest\x1a#.coffer.ledger.v1.GetWalletResponse\"R\x8a\xb5\x18#\n" +
-	"\x0eWALLET_FETCHED\x12\x0eWallet fetched\x18\xc8\x01\xb2\xb5\x18\x01<\xe2\xb5\x18\x04read\x82\xd3\xe4\x93\x02\x15\x12\x13/api/v1/wallet/{id}\x90\x02\x01\x12\xbb\x01\n" +
+	"\x0fWALLETS_FETCHED\x12\x0fWallets fetched\x18\xc8\x01е\x18\x01\xe2\xb5\x18\x04read\x82\xd3\xe4\x93\x02\x10\x12\x0e/api/v1/wallet\x90\x02\x01\x12\xa9\x01\n" +
+	"\tGetWallet\x12\".coffer.ledger.v1.GetWalletRequest\x1a#.coffer.ledger.v1.GetWalletResponse\"S\x8a\xb5\x18#\n" +
+	"\x0eWALLET_FETCHED\x12\x0eWallet fetched\x18\xc8\x01\xb2\xb5\x18\x02<G\xe2\xb5\x18\x04read\x82\xd3\xe4\x93\x02\x15\x12\x13/api/v1/wallet/{id}\x90\x02\x01\x12\xbb\x01\n" +
 	"\fUpdateWallet\x12%.coffer.ledger.v1.UpdateWalletRequest\x1a&.coffer.ledger.v1.UpdateWalletResponse\"\\\x8a\xb5\x18#\n" +
 	"\x0eWALLET_UPDATED\x12\x0eWallet updated\x18\xc8\x01\xb2\xb5\x18\x02\x05<\xe2\xb5\x18\rwallets:write\x82\xd3\xe4\x93\x02\x18:\x01*2\x13/api/v1/wallet/{id}\x12\xb8\x01\n" +
 	"\fDeleteWallet\x12%.coffer.ledger.v1.DeleteWalletRequest\x1a&.coffer.ledger.v1.DeleteWalletResponse\"Y\x8a\xb5\x18#\n" +
@@ -7259,15 +7561,15 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\x10ListTransactions\x12).coffer.ledger.v1.ListTransactionsRequest\x1a*.coffer.ledger.v1.ListTransactionsResponse\"e\x8a\xb5\x18/\n" +
 	"\x14TRANSACTIONS_FETCHED\x12\x14Transactions fetched\x18\xc8\x01\xb2\xb5\x18\b\t<@GH\x9a\x01S\xe2\xb5\x18\x04read\x82\xd3\xe4\x93\x02\x15\x12\x13/api/v1/transaction\x90\x02\x01\x12\xc8\x01\n" +
 	"\x0eGetTransaction\x12'.coffer.ledger.v1.GetTransactionRequest\x1a(.coffer.ledger.v1.GetTransactionResponse\"c\x8a\xb5\x18-\n" +
-	"\x13TRANSACTION_FETCHED\x12\x13Transaction fetched\x18\xc8\x01\xb2\xb5\x18\x03DEF\xe2\xb5\x18\x04read\x82\xd3\xe4\x93\x02\x1a\x12\x18/api/v1/transaction/{id}\x90\x02\x01\x12\xea\x01\n" +
-	"\x11UpdateTransaction\x12*.coffer.ledger.v1.UpdateTransactionRequest\x1a+.coffer.ledger.v1.UpdateTransactionResponse\"|\x8a\xb5\x18-\n" +
-	"\x13TRANSACTION_UPDATED\x12\x13Transaction updated\x18\xc8\x01\xb2\xb5\x18\x0e\x05\t<?@DEFMGHIJ\x13\xe2\xb5\x18\x12transactions:write\x82\xd3\xe4\x93\x02\x1d:\x01*2\x18/api/v1/transaction/{id}\x12\xdc\x01\n" +
-	"\x11DeleteTransaction\x12*.coffer.ledger.v1.DeleteTransactionRequest\x1a+.coffer.ledger.v1.DeleteTransactionResponse\"n\x8a\xb5\x18-\n" +
-	"\x13TRANSACTION_DELETED\x12\x13Transaction deleted\x18\xc8\x01\xb2\xb5\x18\x03DEF\xe2\xb5\x18\x12transactions:write\x82\xd3\xe4\x93\x02\x1a*\x18/api/v1/transaction/{id}\x12\xf6\x01\n" +
-	"\x12UpdateTransactions\x12+.coffer.ledger.v1.UpdateTransactionsRequest\x1a,.coffer.ledger.v1.UpdateTransactionsResponse\"\x84\x01\x8a\xb5\x18/\n" +
-	"\x14TRANSACTIONS_UPDATED\x12\x14Transactions updated\x18\xc8\x01\xa8\xb5\x182\xb2\xb5\x18\x0f\x05\t<?@DEFMGHIJ\x13\a\xe2\xb5\x18\x12transactions:write\x82\xd3\xe4\x93\x02\x1e:\x01*2\x19/api/v1/transaction/batch\x12\xf0\x01\n" +
-	"\x12DeleteTransactions\x12+.coffer.ledger.v1.DeleteTransactionsRequest\x1a,.coffer.ledger.v1.DeleteTransactionsResponse\"\x7f\x8a\xb5\x18/\n" +
-	"\x14TRANSACTIONS_DELETED\x12\x14Transactions deleted\x18\xc8\x01\xa8\xb5\x182\xb2\xb5\x18\x03DEF\xe2\xb5\x18\x12transactions:write\x82\xd3\xe4\x93\x02%:\x01*\" /api/v1/transaction/batch/delete\x12\xda\x02\n" +
+	"\x13TRANSACTION_FETCHED\x12\x13Transaction fetched\x18\xc8\x01\xb2\xb5\x18\x03DEF\xe2\xb5\x18\x04read\x82\xd3\xe4\x93\x02\x1a\x12\x18/api/v1/transaction/{id}\x90\x02\x01\x12\xef\x01\n" +
+	"\x11UpdateTransaction\x12*.coffer.ledger.v1.UpdateTransactionRequest\x1a+.coffer.ledger.v1.UpdateTransactionResponse\"\x80\x01\x8a\xb5\x18-\n" +
+	"\x13TRANSACTION_UPDATED\x12\x13Transaction updated\x18\xc8\x01\xb2\xb5\x18\x12\x05\t<?@DEF\xcb\x02M\xca\x02GHIJ\x13\xe2\xb5\x18\x12transactions:write\x82\xd3\xe4\x93\x02\x1d:\x01*2\x18/api/v1/transaction/{id}\x12\xde\x01\n" +
+	"\x11DeleteTransaction\x12*.coffer.ledger.v1.DeleteTransactionRequest\x1a+.coffer.ledger.v1.DeleteTransactionResponse\"p\x8a\xb5\x18-\n" +
+	"\x13TRANSACTION_DELETED\x12\x13Transaction deleted\x18\xc8\x01\xb2\xb5\x18\x05DEF\xcb\x02\xe2\xb5\x18\x12transactions:write\x82\xd3\xe4\x93\x02\x1a*\x18/api/v1/transaction/{id}\x12\xfa\x01\n" +
+	"\x12UpdateTransactions\x12+.coffer.ledger.v1.UpdateTransactionsRequest\x1a,.coffer.ledger.v1.UpdateTransactionsResponse\"\x88\x01\x8a\xb5\x18/\n" +
+	"\x14TRANSACTIONS_UPDATED\x12\x14Transactions updated\x18\xc8\x01\xa8\xb5\x182\xb2\xb5\x18\x13\x05\t<?@DEF\xcb\x02M\xca\x02GHIJ\x13\a\xe2\xb5\x18\x12transactions:write\x82\xd3\xe4\x93\x02\x1e:\x01*2\x19/api/v1/transaction/batch\x12\xf3\x01\n" +
+	"\x12DeleteTransactions\x12+.coffer.ledger.v1.DeleteTransactionsRequest\x1a,.coffer.ledger.v1.DeleteTransactionsResponse\"\x81\x01\x8a\xb5\x18/\n" +
+	"\x14TRANSACTIONS_DELETED\x12\x14Transactions deleted\x18\xc8\x01\xa8\xb5\x182\xb2\xb5\x18\x05DEF\xcb\x02\xe2\xb5\x18\x12transactions:write\x82\xd3\xe4\x93\x02%:\x01*\" /api/v1/transaction/batch/delete\x12\xda\x02\n" +
 	"\x1dCreateTransactionsFromReceipt\x126.coffer.ledger.v1.CreateTransactionsFromReceiptRequest\x1a7.coffer.ledger.v1.CreateTransactionsFromReceiptResponse\"\xc7\x01\x8a\xb5\x18D\n" +
 	"\x1cRECEIPT_TRANSACTIONS_CREATED\x12!Transactions created from receipt\x18\xc9\x01\x8a\xb5\x18-\n" +
 	"\x12RECEIPT_RECOGNIZED\x12\x12Receipt recognized\x18\xc8\x01 \x01\x98\xb5\x18\x01\xb2\xb5\x18\x0e<?\xbe\x01@PQXRV\xbf\x01W\x13\xe2\xb5\x18\x0ereceipts:write\x82\xd3\xe4\x93\x02 :\x01*\"\x1b/api/v1/transaction/receipt\x12\xb0\x01\n" +
@@ -7303,7 +7605,7 @@ func file_coffer_ledger_v1_ledger_proto_rawDescGZIP() []byte {
 	return file_coffer_ledger_v1_ledger_proto_rawDescData
 }
 
-var file_coffer_ledger_v1_ledger_proto_msgTypes = make([]protoimpl.MessageInfo, 86)
+var file_coffer_ledger_v1_ledger_proto_msgTypes = make([]protoimpl.MessageInfo, 88)
 var file_coffer_ledger_v1_ledger_proto_goTypes = []any{
 	(*Wallet)(nil),                                // 0: coffer.ledger.v1.Wallet
 	(*Balance)(nil),                               // 1: coffer.ledger.v1.Balance
@@ -7313,211 +7615,215 @@ var file_coffer_ledger_v1_ledger_proto_goTypes = []any{
 	(*ListWalletsResponse)(nil),                   // 5: coffer.ledger.v1.ListWalletsResponse
 	(*GetWalletRequest)(nil),                      // 6: coffer.ledger.v1.GetWalletRequest
 	(*GetWalletResponse)(nil),                     // 7: coffer.ledger.v1.GetWalletResponse
-	(*UpdateWalletRequest)(nil),                   // 8: coffer.ledger.v1.UpdateWalletRequest
-	(*UpdateWalletResponse)(nil),                  // 9: coffer.ledger.v1.UpdateWalletResponse
-	(*DeleteWalletRequest)(nil),                   // 10: coffer.ledger.v1.DeleteWalletRequest
-	(*DeleteWalletResponse)(nil),                  // 11: coffer.ledger.v1.DeleteWalletResponse
-	(*Category)(nil),                              // 12: coffer.ledger.v1.Category
-	(*CreateCategoryRequest)(nil),                 // 13: coffer.ledger.v1.CreateCategoryRequest
-	(*CreateCategoryResponse)(nil),                // 14: coffer.ledger.v1.CreateCategoryResponse
-	(*ListCategoriesRequest)(nil),                 // 15: coffer.ledger.v1.ListCategoriesRequest
-	(*ListCategoriesResponse)(nil),                // 16: coffer.ledger.v1.ListCategoriesResponse
-	(*GetCategoryRequest)(nil),                    // 17: coffer.ledger.v1.GetCategoryRequest
-	(*GetCategoryResponse)(nil),                   // 18: coffer.ledger.v1.GetCategoryResponse
-	(*UpdateCategoryRequest)(nil),                 // 19: coffer.ledger.v1.UpdateCategoryRequest
-	(*UpdateCategoryResponse)(nil),                // 20: coffer.ledger.v1.UpdateCategoryResponse
-	(*DeleteCategoryRequest)(nil),                 // 21: coffer.ledger.v1.DeleteCategoryRequest
-	(*DeleteCategoryResponse)(nil),                // 22: coffer.ledger.v1.DeleteCategoryResponse
-	(*Transaction)(nil),                           // 23: coffer.ledger.v1.Transaction
-	(*Split)(nil),                                 // 24: coffer.ledger.v1.Split
-	(*Splits)(nil),                                // 25: coffer.ledger.v1.Splits
-	(*Tags)(nil),                                  // 26: coffer.ledger.v1.Tags
-	(*CreateTransactionRequest)(nil),              // 27: coffer.ledger.v1.CreateTransactionRequest
-	(*CreateTransactionResponse)(nil),             // 28: coffer.ledger.v1.CreateTransactionResponse
-	(*CreateTransactionsRequest)(nil),             // 29: coffer.ledger.v1.CreateTransactionsRequest
-	(*CreateTransactionsResponse)(nil),            // 30: coffer.ledger.v1.CreateTransactionsResponse
-	(*ListTransactionsRequest)(nil),               // 31: coffer.ledger.v1.ListTransactionsRequest
-	(*ListTransactionsResponse)(nil),              // 32: coffer.ledger.v1.ListTransactionsResponse
-	(*FilterTotals)(nil),                          // 33: coffer.ledger.v1.FilterTotals
-	(*GetTransactionRequest)(nil),                 // 34: coffer.ledger.v1.GetTransactionRequest
-	(*GetTransactionResponse)(nil),                // 35: coffer.ledger.v1.GetTransactionResponse
-	(*UpdateTransactionRequest)(nil),              // 36: coffer.ledger.v1.UpdateTransactionRequest
-	(*UpdateTransactionResponse)(nil),             // 37: coffer.ledger.v1.UpdateTransactionResponse
-	(*TransactionChange)(nil),                     // 38: coffer.ledger.v1.TransactionChange
-	(*UpdateTransactionsRequest)(nil),             // 39: coffer.ledger.v1.UpdateTransactionsRequest
-	(*UpdateTransactionsResponse)(nil),            // 40: coffer.ledger.v1.UpdateTransactionsResponse
-	(*DeleteTransactionRequest)(nil),              // 41: coffer.ledger.v1.DeleteTransactionRequest
-	(*DeleteTransactionResponse)(nil),             // 42: coffer.ledger.v1.DeleteTransactionResponse
-	(*DeleteTransactionsRequest)(nil),             // 43: coffer.ledger.v1.DeleteTransactionsRequest
-	(*DeleteTransactionsResponse)(nil),            // 44: coffer.ledger.v1.DeleteTransactionsResponse
-	(*CreateTransactionsFromReceiptRequest)(nil),  // 45: coffer.ledger.v1.CreateTransactionsFromReceiptRequest
-	(*ReceiptCorrections)(nil),                    // 46: coffer.ledger.v1.ReceiptCorrections
-	(*CorrectedLines)(nil),                        // 47: coffer.ledger.v1.CorrectedLines
-	(*CorrectedLine)(nil),                         // 48: coffer.ledger.v1.CorrectedLine
-	(*CreateTransactionsFromReceiptResponse)(nil), // 49: coffer.ledger.v1.CreateTransactionsFromReceiptResponse
-	(*ListReceiptsRequest)(nil),                   // 50: coffer.ledger.v1.ListReceiptsRequest
-	(*ListReceiptsResponse)(nil),                  // 51: coffer.ledger.v1.ListReceiptsResponse
-	(*DeleteReceiptRequest)(nil),                  // 52: coffer.ledger.v1.DeleteReceiptRequest
-	(*DeleteReceiptResponse)(nil),                 // 53: coffer.ledger.v1.DeleteReceiptResponse
-	(*ListCurrenciesRequest)(nil),                 // 54: coffer.ledger.v1.ListCurrenciesRequest
-	(*ListCurrenciesResponse)(nil),                // 55: coffer.ledger.v1.ListCurrenciesResponse
-	(*Currency)(nil),                              // 56: coffer.ledger.v1.Currency
-	(*ListPayeesRequest)(nil),                     // 57: coffer.ledger.v1.ListPayeesRequest
-	(*ListPayeesResponse)(nil),                    // 58: coffer.ledger.v1.ListPayeesResponse
-	(*Payee)(nil),                                 // 59: coffer.ledger.v1.Payee
-	(*GetReceiptRequest)(nil),                     // 60: coffer.ledger.v1.GetReceiptRequest
-	(*GetReceiptResponse)(nil),                    // 61: coffer.ledger.v1.GetReceiptResponse
-	(*GetReceiptImageRequest)(nil),                // 62: coffer.ledger.v1.GetReceiptImageRequest
-	(*GetReceiptImageResponse)(nil),               // 63: coffer.ledger.v1.GetReceiptImageResponse
-	(*GetSummaryRequest)(nil),                     // 64: coffer.ledger.v1.GetSummaryRequest
-	(*GetSummaryResponse)(nil),                    // 65: coffer.ledger.v1.GetSummaryResponse
-	(*Summary)(nil),                               // 66: coffer.ledger.v1.Summary
-	(*TagTotals)(nil),                             // 67: coffer.ledger.v1.TagTotals
-	(*TagTotal)(nil),                              // 68: coffer.ledger.v1.TagTotal
-	(*DailyTotals)(nil),                           // 69: coffer.ledger.v1.DailyTotals
-	(*DayTotals)(nil),                             // 70: coffer.ledger.v1.DayTotals
-	(*Totals)(nil),                                // 71: coffer.ledger.v1.Totals
-	(*CategoryTotals)(nil),                        // 72: coffer.ledger.v1.CategoryTotals
-	(*WalletTotals)(nil),                          // 73: coffer.ledger.v1.WalletTotals
-	(*MonthTotals)(nil),                           // 74: coffer.ledger.v1.MonthTotals
-	(*CheckReferencesRequest)(nil),                // 75: coffer.ledger.v1.CheckReferencesRequest
-	(*CheckReferencesResponse)(nil),               // 76: coffer.ledger.v1.CheckReferencesResponse
-	(*SyncReferencesRequest)(nil),                 // 77: coffer.ledger.v1.SyncReferencesRequest
-	(*BudgetReferences)(nil),                      // 78: coffer.ledger.v1.BudgetReferences
-	(*SyncReferencesResponse)(nil),                // 79: coffer.ledger.v1.SyncReferencesResponse
-	(*CurrentCategories)(nil),                     // 80: coffer.ledger.v1.CurrentCategories
-	(*SumSpendingRequest)(nil),                    // 81: coffer.ledger.v1.SumSpendingRequest
-	(*SpendingWindow)(nil),                        // 82: coffer.ledger.v1.SpendingWindow
-	(*SumSpendingResponse)(nil),                   // 83: coffer.ledger.v1.SumSpendingResponse
-	(*Spending)(nil),                              // 84: coffer.ledger.v1.Spending
-	(*SpentAmount)(nil),                           // 85: coffer.ledger.v1.SpentAmount
-	(*v1.Pagination)(nil),                         // 86: coffer.rest.v1.Pagination
-	(*v11.Receipt)(nil),                           // 87: coffer.ocr.v1.Receipt
+	(*ClearedBalance)(nil),                        // 8: coffer.ledger.v1.ClearedBalance
+	(*Uncleared)(nil),                             // 9: coffer.ledger.v1.Uncleared
+	(*UpdateWalletRequest)(nil),                   // 10: coffer.ledger.v1.UpdateWalletRequest
+	(*UpdateWalletResponse)(nil),                  // 11: coffer.ledger.v1.UpdateWalletResponse
+	(*DeleteWalletRequest)(nil),                   // 12: coffer.ledger.v1.DeleteWalletRequest
+	(*DeleteWalletResponse)(nil),                  // 13: coffer.ledger.v1.DeleteWalletResponse
+	(*Category)(nil),                              // 14: coffer.ledger.v1.Category
+	(*CreateCategoryRequest)(nil),                 // 15: coffer.ledger.v1.CreateCategoryRequest
+	(*CreateCategoryResponse)(nil),                // 16: coffer.ledger.v1.CreateCategoryResponse
+	(*ListCategoriesRequest)(nil),                 // 17: coffer.ledger.v1.ListCategoriesRequest
+	(*ListCategoriesResponse)(nil),                // 18: coffer.ledger.v1.ListCategoriesResponse
+	(*GetCategoryRequest)(nil),                    // 19: coffer.ledger.v1.GetCategoryRequest
+	(*GetCategoryResponse)(nil),                   // 20: coffer.ledger.v1.GetCategoryResponse
+	(*UpdateCategoryRequest)(nil),                 // 21: coffer.ledger.v1.UpdateCategoryRequest
+	(*UpdateCategoryResponse)(nil),                // 22: coffer.ledger.v1.UpdateCategoryResponse
+	(*DeleteCategoryRequest)(nil),                 // 23: coffer.ledger.v1.DeleteCategoryRequest
+	(*DeleteCategoryResponse)(nil),                // 24: coffer.ledger.v1.DeleteCategoryResponse
+	(*Transaction)(nil),                           // 25: coffer.ledger.v1.Transaction
+	(*Split)(nil),                                 // 26: coffer.ledger.v1.Split
+	(*Splits)(nil),                                // 27: coffer.ledger.v1.Splits
+	(*Tags)(nil),                                  // 28: coffer.ledger.v1.Tags
+	(*CreateTransactionRequest)(nil),              // 29: coffer.ledger.v1.CreateTransactionRequest
+	(*CreateTransactionResponse)(nil),             // 30: coffer.ledger.v1.CreateTransactionResponse
+	(*CreateTransactionsRequest)(nil),             // 31: coffer.ledger.v1.CreateTransactionsRequest
+	(*CreateTransactionsResponse)(nil),            // 32: coffer.ledger.v1.CreateTransactionsResponse
+	(*ListTransactionsRequest)(nil),               // 33: coffer.ledger.v1.ListTransactionsRequest
+	(*ListTransactionsResponse)(nil),              // 34: coffer.ledger.v1.ListTransactionsResponse
+	(*FilterTotals)(nil),                          // 35: coffer.ledger.v1.FilterTotals
+	(*GetTransactionRequest)(nil),                 // 36: coffer.ledger.v1.GetTransactionRequest
+	(*GetTransactionResponse)(nil),                // 37: coffer.ledger.v1.GetTransactionResponse
+	(*UpdateTransactionRequest)(nil),              // 38: coffer.ledger.v1.UpdateTransactionRequest
+	(*UpdateTransactionResponse)(nil),             // 39: coffer.ledger.v1.UpdateTransactionResponse
+	(*TransactionChange)(nil),                     // 40: coffer.ledger.v1.TransactionChange
+	(*UpdateTransactionsRequest)(nil),             // 41: coffer.ledger.v1.UpdateTransactionsRequest
+	(*UpdateTransactionsResponse)(nil),            // 42: coffer.ledger.v1.UpdateTransactionsResponse
+	(*DeleteTransactionRequest)(nil),              // 43: coffer.ledger.v1.DeleteTransactionRequest
+	(*DeleteTransactionResponse)(nil),             // 44: coffer.ledger.v1.DeleteTransactionResponse
+	(*DeleteTransactionsRequest)(nil),             // 45: coffer.ledger.v1.DeleteTransactionsRequest
+	(*DeleteTransactionsResponse)(nil),            // 46: coffer.ledger.v1.DeleteTransactionsResponse
+	(*CreateTransactionsFromReceiptRequest)(nil),  // 47: coffer.ledger.v1.CreateTransactionsFromReceiptRequest
+	(*ReceiptCorrections)(nil),                    // 48: coffer.ledger.v1.ReceiptCorrections
+	(*CorrectedLines)(nil),                        // 49: coffer.ledger.v1.CorrectedLines
+	(*CorrectedLine)(nil),                         // 50: coffer.ledger.v1.CorrectedLine
+	(*CreateTransactionsFromReceiptResponse)(nil), // 51: coffer.ledger.v1.CreateTransactionsFromReceiptResponse
+	(*ListReceiptsRequest)(nil),                   // 52: coffer.ledger.v1.ListReceiptsRequest
+	(*ListReceiptsResponse)(nil),                  // 53: coffer.ledger.v1.ListReceiptsResponse
+	(*DeleteReceiptRequest)(nil),                  // 54: coffer.ledger.v1.DeleteReceiptRequest
+	(*DeleteReceiptResponse)(nil),                 // 55: coffer.ledger.v1.DeleteReceiptResponse
+	(*ListCurrenciesRequest)(nil),                 // 56: coffer.ledger.v1.ListCurrenciesRequest
+	(*ListCurrenciesResponse)(nil),                // 57: coffer.ledger.v1.ListCurrenciesResponse
+	(*Currency)(nil),                              // 58: coffer.ledger.v1.Currency
+	(*ListPayeesRequest)(nil),                     // 59: coffer.ledger.v1.ListPayeesRequest
+	(*ListPayeesResponse)(nil),                    // 60: coffer.ledger.v1.ListPayeesResponse
+	(*Payee)(nil),                                 // 61: coffer.ledger.v1.Payee
+	(*GetReceiptRequest)(nil),                     // 62: coffer.ledger.v1.GetReceiptRequest
+	(*GetReceiptResponse)(nil),                    // 63: coffer.ledger.v1.GetReceiptResponse
+	(*GetReceiptImageRequest)(nil),                // 64: coffer.ledger.v1.GetReceiptImageRequest
+	(*GetReceiptImageResponse)(nil),               // 65: coffer.ledger.v1.GetReceiptImageResponse
+	(*GetSummaryRequest)(nil),                     // 66: coffer.ledger.v1.GetSummaryRequest
+	(*GetSummaryResponse)(nil),                    // 67: coffer.ledger.v1.GetSummaryResponse
+	(*Summary)(nil),                               // 68: coffer.ledger.v1.Summary
+	(*TagTotals)(nil),                             // 69: coffer.ledger.v1.TagTotals
+	(*TagTotal)(nil),                              // 70: coffer.ledger.v1.TagTotal
+	(*DailyTotals)(nil),                           // 71: coffer.ledger.v1.DailyTotals
+	(*DayTotals)(nil),                             // 72: coffer.ledger.v1.DayTotals
+	(*Totals)(nil),                                // 73: coffer.ledger.v1.Totals
+	(*CategoryTotals)(nil),                        // 74: coffer.ledger.v1.CategoryTotals
+	(*WalletTotals)(nil),                          // 75: coffer.ledger.v1.WalletTotals
+	(*MonthTotals)(nil),                           // 76: coffer.ledger.v1.MonthTotals
+	(*CheckReferencesRequest)(nil),                // 77: coffer.ledger.v1.CheckReferencesRequest
+	(*CheckReferencesResponse)(nil),               // 78: coffer.ledger.v1.CheckReferencesResponse
+	(*SyncReferencesRequest)(nil),                 // 79: coffer.ledger.v1.SyncReferencesRequest
+	(*BudgetReferences)(nil),                      // 80: coffer.ledger.v1.BudgetReferences
+	(*SyncReferencesResponse)(nil),                // 81: coffer.ledger.v1.SyncReferencesResponse
+	(*CurrentCategories)(nil),                     // 82: coffer.ledger.v1.CurrentCategories
+	(*SumSpendingRequest)(nil),                    // 83: coffer.ledger.v1.SumSpendingRequest
+	(*SpendingWindow)(nil),                        // 84: coffer.ledger.v1.SpendingWindow
+	(*SumSpendingResponse)(nil),                   // 85: coffer.ledger.v1.SumSpendingResponse
+	(*Spending)(nil),                              // 86: coffer.ledger.v1.Spending
+	(*SpentAmount)(nil),                           // 87: coffer.ledger.v1.SpentAmount
+	(*v1.Pagination)(nil),                         // 88: coffer.rest.v1.Pagination
+	(*v11.Receipt)(nil),                           // 89: coffer.ocr.v1.Receipt
 }
 var file_coffer_ledger_v1_ledger_proto_depIdxs = []int32{
 	1,  // 0: coffer.ledger.v1.Wallet.balances:type_name -> coffer.ledger.v1.Balance
 	0,  // 1: coffer.ledger.v1.CreateWalletResponse.wallet:type_name -> coffer.ledger.v1.Wallet
 	0,  // 2: coffer.ledger.v1.ListWalletsResponse.wallets:type_name -> coffer.ledger.v1.Wallet
-	86, // 3: coffer.ledger.v1.ListWalletsResponse.pagination:type_name -> coffer.rest.v1.Pagination
+	88, // 3: coffer.ledger.v1.ListWalletsResponse.pagination:type_name -> coffer.rest.v1.Pagination
 	0,  // 4: coffer.ledger.v1.GetWalletResponse.wallet:type_name -> coffer.ledger.v1.Wallet
-	0,  // 5: coffer.ledger.v1.UpdateWalletResponse.wallet:type_name -> coffer.ledger.v1.Wallet
-	12, // 6: coffer.ledger.v1.CreateCategoryResponse.category:type_name -> coffer.ledger.v1.Category
-	12, // 7: coffer.ledger.v1.ListCategoriesResponse.categories:type_name -> coffer.ledger.v1.Category
-	86, // 8: coffer.ledger.v1.ListCategoriesResponse.pagination:type_name -> coffer.rest.v1.Pagination
-	12, // 9: coffer.ledger.v1.GetCategoryResponse.category:type_name -> coffer.ledger.v1.Category
-	12, // 10: coffer.ledger.v1.UpdateCategoryResponse.category:type_name -> coffer.ledger.v1.Category
-	24, // 11: coffer.ledger.v1.Transaction.splits:type_name -> coffer.ledger.v1.Split
-	24, // 12: coffer.ledger.v1.Splits.values:type_name -> coffer.ledger.v1.Split
-	24, // 13: coffer.ledger.v1.CreateTransactionRequest.splits:type_name -> coffer.ledger.v1.Split
-	23, // 14: coffer.ledger.v1.CreateTransactionResponse.transaction:type_name -> coffer.ledger.v1.Transaction
-	27, // 15: coffer.ledger.v1.CreateTransactionsRequest.transactions:type_name -> coffer.ledger.v1.CreateTransactionRequest
-	23, // 16: coffer.ledger.v1.CreateTransactionsResponse.transactions:type_name -> coffer.ledger.v1.Transaction
-	23, // 17: coffer.ledger.v1.ListTransactionsResponse.transactions:type_name -> coffer.ledger.v1.Transaction
-	86, // 18: coffer.ledger.v1.ListTransactionsResponse.pagination:type_name -> coffer.rest.v1.Pagination
-	33, // 19: coffer.ledger.v1.ListTransactionsResponse.totals:type_name -> coffer.ledger.v1.FilterTotals
-	23, // 20: coffer.ledger.v1.GetTransactionResponse.transaction:type_name -> coffer.ledger.v1.Transaction
-	26, // 21: coffer.ledger.v1.UpdateTransactionRequest.tags:type_name -> coffer.ledger.v1.Tags
-	25, // 22: coffer.ledger.v1.UpdateTransactionRequest.splits:type_name -> coffer.ledger.v1.Splits
-	26, // 23: coffer.ledger.v1.UpdateTransactionRequest.add_tags:type_name -> coffer.ledger.v1.Tags
-	26, // 24: coffer.ledger.v1.UpdateTransactionRequest.remove_tags:type_name -> coffer.ledger.v1.Tags
-	23, // 25: coffer.ledger.v1.UpdateTransactionResponse.transaction:type_name -> coffer.ledger.v1.Transaction
-	26, // 26: coffer.ledger.v1.TransactionChange.tags:type_name -> coffer.ledger.v1.Tags
-	25, // 27: coffer.ledger.v1.TransactionChange.splits:type_name -> coffer.ledger.v1.Splits
-	26, // 28: coffer.ledger.v1.TransactionChange.add_tags:type_name -> coffer.ledger.v1.Tags
-	26, // 29: coffer.ledger.v1.TransactionChange.remove_tags:type_name -> coffer.ledger.v1.Tags
-	38, // 30: coffer.ledger.v1.UpdateTransactionsRequest.items:type_name -> coffer.ledger.v1.TransactionChange
-	23, // 31: coffer.ledger.v1.UpdateTransactionsResponse.transactions:type_name -> coffer.ledger.v1.Transaction
-	46, // 32: coffer.ledger.v1.CreateTransactionsFromReceiptRequest.corrections:type_name -> coffer.ledger.v1.ReceiptCorrections
-	47, // 33: coffer.ledger.v1.ReceiptCorrections.lines:type_name -> coffer.ledger.v1.CorrectedLines
-	48, // 34: coffer.ledger.v1.CorrectedLines.values:type_name -> coffer.ledger.v1.CorrectedLine
-	23, // 35: coffer.ledger.v1.CreateTransactionsFromReceiptResponse.transactions:type_name -> coffer.ledger.v1.Transaction
-	87, // 36: coffer.ledger.v1.CreateTransactionsFromReceiptResponse.receipt:type_name -> coffer.ocr.v1.Receipt
-	87, // 37: coffer.ledger.v1.CreateTransactionsFromReceiptResponse.receipts:type_name -> coffer.ocr.v1.Receipt
-	87, // 38: coffer.ledger.v1.ListReceiptsResponse.receipts:type_name -> coffer.ocr.v1.Receipt
-	86, // 39: coffer.ledger.v1.ListReceiptsResponse.pagination:type_name -> coffer.rest.v1.Pagination
-	56, // 40: coffer.ledger.v1.ListCurrenciesResponse.currencies:type_name -> coffer.ledger.v1.Currency
-	59, // 41: coffer.ledger.v1.ListPayeesResponse.payees:type_name -> coffer.ledger.v1.Payee
-	87, // 42: coffer.ledger.v1.GetReceiptResponse.receipt:type_name -> coffer.ocr.v1.Receipt
-	66, // 43: coffer.ledger.v1.GetSummaryResponse.summary:type_name -> coffer.ledger.v1.Summary
-	71, // 44: coffer.ledger.v1.Summary.totals:type_name -> coffer.ledger.v1.Totals
-	72, // 45: coffer.ledger.v1.Summary.by_category:type_name -> coffer.ledger.v1.CategoryTotals
-	73, // 46: coffer.ledger.v1.Summary.by_wallet:type_name -> coffer.ledger.v1.WalletTotals
-	74, // 47: coffer.ledger.v1.Summary.trend:type_name -> coffer.ledger.v1.MonthTotals
-	71, // 48: coffer.ledger.v1.Summary.previous:type_name -> coffer.ledger.v1.Totals
-	23, // 49: coffer.ledger.v1.Summary.largest_expenses:type_name -> coffer.ledger.v1.Transaction
-	23, // 50: coffer.ledger.v1.Summary.recent_transactions:type_name -> coffer.ledger.v1.Transaction
-	69, // 51: coffer.ledger.v1.Summary.daily:type_name -> coffer.ledger.v1.DailyTotals
-	67, // 52: coffer.ledger.v1.Summary.by_tag:type_name -> coffer.ledger.v1.TagTotals
-	68, // 53: coffer.ledger.v1.TagTotals.values:type_name -> coffer.ledger.v1.TagTotal
-	70, // 54: coffer.ledger.v1.DailyTotals.values:type_name -> coffer.ledger.v1.DayTotals
-	78, // 55: coffer.ledger.v1.SyncReferencesRequest.budgets:type_name -> coffer.ledger.v1.BudgetReferences
-	80, // 56: coffer.ledger.v1.SyncReferencesResponse.budgets:type_name -> coffer.ledger.v1.CurrentCategories
-	82, // 57: coffer.ledger.v1.SumSpendingRequest.windows:type_name -> coffer.ledger.v1.SpendingWindow
-	84, // 58: coffer.ledger.v1.SumSpendingResponse.spendings:type_name -> coffer.ledger.v1.Spending
-	85, // 59: coffer.ledger.v1.Spending.amounts:type_name -> coffer.ledger.v1.SpentAmount
-	2,  // 60: coffer.ledger.v1.LedgerService.CreateWallet:input_type -> coffer.ledger.v1.CreateWalletRequest
-	4,  // 61: coffer.ledger.v1.LedgerService.ListWallets:input_type -> coffer.ledger.v1.ListWalletsRequest
-	6,  // 62: coffer.ledger.v1.LedgerService.GetWallet:input_type -> coffer.ledger.v1.GetWalletRequest
-	8,  // 63: coffer.ledger.v1.LedgerService.UpdateWallet:input_type -> coffer.ledger.v1.UpdateWalletRequest
-	10, // 64: coffer.ledger.v1.LedgerService.DeleteWallet:input_type -> coffer.ledger.v1.DeleteWalletRequest
-	13, // 65: coffer.ledger.v1.LedgerService.CreateCategory:input_type -> coffer.ledger.v1.CreateCategoryRequest
-	15, // 66: coffer.ledger.v1.LedgerService.ListCategories:input_type -> coffer.ledger.v1.ListCategoriesRequest
-	17, // 67: coffer.ledger.v1.LedgerService.GetCategory:input_type -> coffer.ledger.v1.GetCategoryRequest
-	19, // 68: coffer.ledger.v1.LedgerService.UpdateCategory:input_type -> coffer.ledger.v1.UpdateCategoryRequest
-	21, // 69: coffer.ledger.v1.LedgerService.DeleteCategory:input_type -> coffer.ledger.v1.DeleteCategoryRequest
-	27, // 70: coffer.ledger.v1.LedgerService.CreateTransaction:input_type -> coffer.ledger.v1.CreateTransactionRequest
-	29, // 71: coffer.ledger.v1.LedgerService.CreateTransactions:input_type -> coffer.ledger.v1.CreateTransactionsRequest
-	31, // 72: coffer.ledger.v1.LedgerService.ListTransactions:input_type -> coffer.ledger.v1.ListTransactionsRequest
-	34, // 73: coffer.ledger.v1.LedgerService.GetTransaction:input_type -> coffer.ledger.v1.GetTransactionRequest
-	36, // 74: coffer.ledger.v1.LedgerService.UpdateTransaction:input_type -> coffer.ledger.v1.UpdateTransactionRequest
-	41, // 75: coffer.ledger.v1.LedgerService.DeleteTransaction:input_type -> coffer.ledger.v1.DeleteTransactionRequest
-	39, // 76: coffer.ledger.v1.LedgerService.UpdateTransactions:input_type -> coffer.ledger.v1.UpdateTransactionsRequest
-	43, // 77: coffer.ledger.v1.LedgerService.DeleteTransactions:input_type -> coffer.ledger.v1.DeleteTransactionsRequest
-	45, // 78: coffer.ledger.v1.LedgerService.CreateTransactionsFromReceipt:input_type -> coffer.ledger.v1.CreateTransactionsFromReceiptRequest
-	60, // 79: coffer.ledger.v1.LedgerService.GetReceipt:input_type -> coffer.ledger.v1.GetReceiptRequest
-	50, // 80: coffer.ledger.v1.LedgerService.ListReceipts:input_type -> coffer.ledger.v1.ListReceiptsRequest
-	52, // 81: coffer.ledger.v1.LedgerService.DeleteReceipt:input_type -> coffer.ledger.v1.DeleteReceiptRequest
-	62, // 82: coffer.ledger.v1.LedgerService.GetReceiptImage:input_type -> coffer.ledger.v1.GetReceiptImageRequest
-	54, // 83: coffer.ledger.v1.LedgerService.ListCurrencies:input_type -> coffer.ledger.v1.ListCurrenciesRequest
-	57, // 84: coffer.ledger.v1.LedgerService.ListPayees:input_type -> coffer.ledger.v1.ListPayeesRequest
-	64, // 85: coffer.ledger.v1.LedgerService.GetSummary:input_type -> coffer.ledger.v1.GetSummaryRequest
-	75, // 86: coffer.ledger.v1.LedgerService.CheckReferences:input_type -> coffer.ledger.v1.CheckReferencesRequest
-	77, // 87: coffer.ledger.v1.LedgerService.SyncReferences:input_type -> coffer.ledger.v1.SyncReferencesRequest
-	81, // 88: coffer.ledger.v1.LedgerService.SumSpending:input_type -> coffer.ledger.v1.SumSpendingRequest
-	3,  // 89: coffer.ledger.v1.LedgerService.CreateWallet:output_type -> coffer.ledger.v1.CreateWalletResponse
-	5,  // 90: coffer.ledger.v1.LedgerService.ListWallets:output_type -> coffer.ledger.v1.ListWalletsResponse
-	7,  // 91: coffer.ledger.v1.LedgerService.GetWallet:output_type -> coffer.ledger.v1.GetWalletResponse
-	9,  // 92: coffer.ledger.v1.LedgerService.UpdateWallet:output_type -> coffer.ledger.v1.UpdateWalletResponse
-	11, // 93: coffer.ledger.v1.LedgerService.DeleteWallet:output_type -> coffer.ledger.v1.DeleteWalletResponse
-	14, // 94: coffer.ledger.v1.LedgerService.CreateCategory:output_type -> coffer.ledger.v1.CreateCategoryResponse
-	16, // 95: coffer.ledger.v1.LedgerService.ListCategories:output_type -> coffer.ledger.v1.ListCategoriesResponse
-	18, // 96: coffer.ledger.v1.LedgerService.GetCategory:output_type -> coffer.ledger.v1.GetCategoryResponse
-	20, // 97: coffer.ledger.v1.LedgerService.UpdateCategory:output_type -> coffer.ledger.v1.UpdateCategoryResponse
-	22, // 98: coffer.ledger.v1.LedgerService.DeleteCategory:output_type -> coffer.ledger.v1.DeleteCategoryResponse
-	28, // 99: coffer.ledger.v1.LedgerService.CreateTransaction:output_type -> coffer.ledger.v1.CreateTransactionResponse
-	30, // 100: coffer.ledger.v1.LedgerService.CreateTransactions:output_type -> coffer.ledger.v1.CreateTransactionsResponse
-	32, // 101: coffer.ledger.v1.LedgerService.ListTransactions:output_type -> coffer.ledger.v1.ListTransactionsResponse
-	35, // 102: coffer.ledger.v1.LedgerService.GetTransaction:output_type -> coffer.ledger.v1.GetTransactionResponse
-	37, // 103: coffer.ledger.v1.LedgerService.UpdateTransaction:output_type -> coffer.ledger.v1.UpdateTransactionResponse
-	42, // 104: coffer.ledger.v1.LedgerService.DeleteTransaction:output_type -> coffer.ledger.v1.DeleteTransactionResponse
-	40, // 105: coffer.ledger.v1.LedgerService.UpdateTransactions:output_type -> coffer.ledger.v1.UpdateTransactionsResponse
-	44, // 106: coffer.ledger.v1.LedgerService.DeleteTransactions:output_type -> coffer.ledger.v1.DeleteTransactionsResponse
-	49, // 107: coffer.ledger.v1.LedgerService.CreateTransactionsFromReceipt:output_type -> coffer.ledger.v1.CreateTransactionsFromReceiptResponse
-	61, // 108: coffer.ledger.v1.LedgerService.GetReceipt:output_type -> coffer.ledger.v1.GetReceiptResponse
-	51, // 109: coffer.ledger.v1.LedgerService.ListReceipts:output_type -> coffer.ledger.v1.ListReceiptsResponse
-	53, // 110: coffer.ledger.v1.LedgerService.DeleteReceipt:output_type -> coffer.ledger.v1.DeleteReceiptResponse
-	63, // 111: coffer.ledger.v1.LedgerService.GetReceiptImage:output_type -> coffer.ledger.v1.GetReceiptImageResponse
-	55, // 112: coffer.ledger.v1.LedgerService.ListCurrencies:output_type -> coffer.ledger.v1.ListCurrenciesResponse
-	58, // 113: coffer.ledger.v1.LedgerService.ListPayees:output_type -> coffer.ledger.v1.ListPayeesResponse
-	65, // 114: coffer.ledger.v1.LedgerService.GetSummary:output_type -> coffer.ledger.v1.GetSummaryResponse
-	76, // 115: coffer.ledger.v1.LedgerService.CheckReferences:output_type -> coffer.ledger.v1.CheckReferencesResponse
-	79, // 116: coffer.ledger.v1.LedgerService.SyncReferences:output_type -> coffer.ledger.v1.SyncReferencesResponse
-	83, // 117: coffer.ledger.v1.LedgerService.SumSpending:output_type -> coffer.ledger.v1.SumSpendingResponse
-	89, // [89:118] is the sub-list for method output_type
-	60, // [60:89] is the sub-list for method input_type
-	60, // [60:60] is the sub-list for extension type_name
-	60, // [60:60] is the sub-list for extension extendee
-	0,  // [0:60] is the sub-list for field type_name
+	8,  // 5: coffer.ledger.v1.GetWalletResponse.cleared:type_name -> coffer.ledger.v1.ClearedBalance
+	9,  // 6: coffer.ledger.v1.ClearedBalance.uncleared:type_name -> coffer.ledger.v1.Uncleared
+	0,  // 7: coffer.ledger.v1.UpdateWalletResponse.wallet:type_name -> coffer.ledger.v1.Wallet
+	14, // 8: coffer.ledger.v1.CreateCategoryResponse.category:type_name -> coffer.ledger.v1.Category
+	14, // 9: coffer.ledger.v1.ListCategoriesResponse.categories:type_name -> coffer.ledger.v1.Category
+	88, // 10: coffer.ledger.v1.ListCategoriesResponse.pagination:type_name -> coffer.rest.v1.Pagination
+	14, // 11: coffer.ledger.v1.GetCategoryResponse.category:type_name -> coffer.ledger.v1.Category
+	14, // 12: coffer.ledger.v1.UpdateCategoryResponse.category:type_name -> coffer.ledger.v1.Category
+	26, // 13: coffer.ledger.v1.Transaction.splits:type_name -> coffer.ledger.v1.Split
+	26, // 14: coffer.ledger.v1.Splits.values:type_name -> coffer.ledger.v1.Split
+	26, // 15: coffer.ledger.v1.CreateTransactionRequest.splits:type_name -> coffer.ledger.v1.Split
+	25, // 16: coffer.ledger.v1.CreateTransactionResponse.transaction:type_name -> coffer.ledger.v1.Transaction
+	29, // 17: coffer.ledger.v1.CreateTransactionsRequest.transactions:type_name -> coffer.ledger.v1.CreateTransactionRequest
+	25, // 18: coffer.ledger.v1.CreateTransactionsResponse.transactions:type_name -> coffer.ledger.v1.Transaction
+	25, // 19: coffer.ledger.v1.ListTransactionsResponse.transactions:type_name -> coffer.ledger.v1.Transaction
+	88, // 20: coffer.ledger.v1.ListTransactionsResponse.pagination:type_name -> coffer.rest.v1.Pagination
+	35, // 21: coffer.ledger.v1.ListTransactionsResponse.totals:type_name -> coffer.ledger.v1.FilterTotals
+	25, // 22: coffer.ledger.v1.GetTransactionResponse.transaction:type_name -> coffer.ledger.v1.Transaction
+	28, // 23: coffer.ledger.v1.UpdateTransactionRequest.tags:type_name -> coffer.ledger.v1.Tags
+	27, // 24: coffer.ledger.v1.UpdateTransactionRequest.splits:type_name -> coffer.ledger.v1.Splits
+	28, // 25: coffer.ledger.v1.UpdateTransactionRequest.add_tags:type_name -> coffer.ledger.v1.Tags
+	28, // 26: coffer.ledger.v1.UpdateTransactionRequest.remove_tags:type_name -> coffer.ledger.v1.Tags
+	25, // 27: coffer.ledger.v1.UpdateTransactionResponse.transaction:type_name -> coffer.ledger.v1.Transaction
+	28, // 28: coffer.ledger.v1.TransactionChange.tags:type_name -> coffer.ledger.v1.Tags
+	27, // 29: coffer.ledger.v1.TransactionChange.splits:type_name -> coffer.ledger.v1.Splits
+	28, // 30: coffer.ledger.v1.TransactionChange.add_tags:type_name -> coffer.ledger.v1.Tags
+	28, // 31: coffer.ledger.v1.TransactionChange.remove_tags:type_name -> coffer.ledger.v1.Tags
+	40, // 32: coffer.ledger.v1.UpdateTransactionsRequest.items:type_name -> coffer.ledger.v1.TransactionChange
+	25, // 33: coffer.ledger.v1.UpdateTransactionsResponse.transactions:type_name -> coffer.ledger.v1.Transaction
+	48, // 34: coffer.ledger.v1.CreateTransactionsFromReceiptRequest.corrections:type_name -> coffer.ledger.v1.ReceiptCorrections
+	49, // 35: coffer.ledger.v1.ReceiptCorrections.lines:type_name -> coffer.ledger.v1.CorrectedLines
+	50, // 36: coffer.ledger.v1.CorrectedLines.values:type_name -> coffer.ledger.v1.CorrectedLine
+	25, // 37: coffer.ledger.v1.CreateTransactionsFromReceiptResponse.transactions:type_name -> coffer.ledger.v1.Transaction
+	89, // 38: coffer.ledger.v1.CreateTransactionsFromReceiptResponse.receipt:type_name -> coffer.ocr.v1.Receipt
+	89, // 39: coffer.ledger.v1.CreateTransactionsFromReceiptResponse.receipts:type_name -> coffer.ocr.v1.Receipt
+	89, // 40: coffer.ledger.v1.ListReceiptsResponse.receipts:type_name -> coffer.ocr.v1.Receipt
+	88, // 41: coffer.ledger.v1.ListReceiptsResponse.pagination:type_name -> coffer.rest.v1.Pagination
+	58, // 42: coffer.ledger.v1.ListCurrenciesResponse.currencies:type_name -> coffer.ledger.v1.Currency
+	61, // 43: coffer.ledger.v1.ListPayeesResponse.payees:type_name -> coffer.ledger.v1.Payee
+	89, // 44: coffer.ledger.v1.GetReceiptResponse.receipt:type_name -> coffer.ocr.v1.Receipt
+	68, // 45: coffer.ledger.v1.GetSummaryResponse.summary:type_name -> coffer.ledger.v1.Summary
+	73, // 46: coffer.ledger.v1.Summary.totals:type_name -> coffer.ledger.v1.Totals
+	74, // 47: coffer.ledger.v1.Summary.by_category:type_name -> coffer.ledger.v1.CategoryTotals
+	75, // 48: coffer.ledger.v1.Summary.by_wallet:type_name -> coffer.ledger.v1.WalletTotals
+	76, // 49: coffer.ledger.v1.Summary.trend:type_name -> coffer.ledger.v1.MonthTotals
+	73, // 50: coffer.ledger.v1.Summary.previous:type_name -> coffer.ledger.v1.Totals
+	25, // 51: coffer.ledger.v1.Summary.largest_expenses:type_name -> coffer.ledger.v1.Transaction
+	25, // 52: coffer.ledger.v1.Summary.recent_transactions:type_name -> coffer.ledger.v1.Transaction
+	71, // 53: coffer.ledger.v1.Summary.daily:type_name -> coffer.ledger.v1.DailyTotals
+	69, // 54: coffer.ledger.v1.Summary.by_tag:type_name -> coffer.ledger.v1.TagTotals
+	70, // 55: coffer.ledger.v1.TagTotals.values:type_name -> coffer.ledger.v1.TagTotal
+	72, // 56: coffer.ledger.v1.DailyTotals.values:type_name -> coffer.ledger.v1.DayTotals
+	80, // 57: coffer.ledger.v1.SyncReferencesRequest.budgets:type_name -> coffer.ledger.v1.BudgetReferences
+	82, // 58: coffer.ledger.v1.SyncReferencesResponse.budgets:type_name -> coffer.ledger.v1.CurrentCategories
+	84, // 59: coffer.ledger.v1.SumSpendingRequest.windows:type_name -> coffer.ledger.v1.SpendingWindow
+	86, // 60: coffer.ledger.v1.SumSpendingResponse.spendings:type_name -> coffer.ledger.v1.Spending
+	87, // 61: coffer.ledger.v1.Spending.amounts:type_name -> coffer.ledger.v1.SpentAmount
+	2,  // 62: coffer.ledger.v1.LedgerService.CreateWallet:input_type -> coffer.ledger.v1.CreateWalletRequest
+	4,  // 63: coffer.ledger.v1.LedgerService.ListWallets:input_type -> coffer.ledger.v1.ListWalletsRequest
+	6,  // 64: coffer.ledger.v1.LedgerService.GetWallet:input_type -> coffer.ledger.v1.GetWalletRequest
+	10, // 65: coffer.ledger.v1.LedgerService.UpdateWallet:input_type -> coffer.ledger.v1.UpdateWalletRequest
+	12, // 66: coffer.ledger.v1.LedgerService.DeleteWallet:input_type -> coffer.ledger.v1.DeleteWalletRequest
+	15, // 67: coffer.ledger.v1.LedgerService.CreateCategory:input_type -> coffer.ledger.v1.CreateCategoryRequest
+	17, // 68: coffer.ledger.v1.LedgerService.ListCategories:input_type -> coffer.ledger.v1.ListCategoriesRequest
+	19, // 69: coffer.ledger.v1.LedgerService.GetCategory:input_type -> coffer.ledger.v1.GetCategoryRequest
+	21, // 70: coffer.ledger.v1.LedgerService.UpdateCategory:input_type -> coffer.ledger.v1.UpdateCategoryRequest
+	23, // 71: coffer.ledger.v1.LedgerService.DeleteCategory:input_type -> coffer.ledger.v1.DeleteCategoryRequest
+	29, // 72: coffer.ledger.v1.LedgerService.CreateTransaction:input_type -> coffer.ledger.v1.CreateTransactionRequest
+	31, // 73: coffer.ledger.v1.LedgerService.CreateTransactions:input_type -> coffer.ledger.v1.CreateTransactionsRequest
+	33, // 74: coffer.ledger.v1.LedgerService.ListTransactions:input_type -> coffer.ledger.v1.ListTransactionsRequest
+	36, // 75: coffer.ledger.v1.LedgerService.GetTransaction:input_type -> coffer.ledger.v1.GetTransactionRequest
+	38, // 76: coffer.ledger.v1.LedgerService.UpdateTransaction:input_type -> coffer.ledger.v1.UpdateTransactionRequest
+	43, // 77: coffer.ledger.v1.LedgerService.DeleteTransaction:input_type -> coffer.ledger.v1.DeleteTransactionRequest
+	41, // 78: coffer.ledger.v1.LedgerService.UpdateTransactions:input_type -> coffer.ledger.v1.UpdateTransactionsRequest
+	45, // 79: coffer.ledger.v1.LedgerService.DeleteTransactions:input_type -> coffer.ledger.v1.DeleteTransactionsRequest
+	47, // 80: coffer.ledger.v1.LedgerService.CreateTransactionsFromReceipt:input_type -> coffer.ledger.v1.CreateTransactionsFromReceiptRequest
+	62, // 81: coffer.ledger.v1.LedgerService.GetReceipt:input_type -> coffer.ledger.v1.GetReceiptRequest
+	52, // 82: coffer.ledger.v1.LedgerService.ListReceipts:input_type -> coffer.ledger.v1.ListReceiptsRequest
+	54, // 83: coffer.ledger.v1.LedgerService.DeleteReceipt:input_type -> coffer.ledger.v1.DeleteReceiptRequest
+	64, // 84: coffer.ledger.v1.LedgerService.GetReceiptImage:input_type -> coffer.ledger.v1.GetReceiptImageRequest
+	56, // 85: coffer.ledger.v1.LedgerService.ListCurrencies:input_type -> coffer.ledger.v1.ListCurrenciesRequest
+	59, // 86: coffer.ledger.v1.LedgerService.ListPayees:input_type -> coffer.ledger.v1.ListPayeesRequest
+	66, // 87: coffer.ledger.v1.LedgerService.GetSummary:input_type -> coffer.ledger.v1.GetSummaryRequest
+	77, // 88: coffer.ledger.v1.LedgerService.CheckReferences:input_type -> coffer.ledger.v1.CheckReferencesRequest
+	79, // 89: coffer.ledger.v1.LedgerService.SyncReferences:input_type -> coffer.ledger.v1.SyncReferencesRequest
+	83, // 90: coffer.ledger.v1.LedgerService.SumSpending:input_type -> coffer.ledger.v1.SumSpendingRequest
+	3,  // 91: coffer.ledger.v1.LedgerService.CreateWallet:output_type -> coffer.ledger.v1.CreateWalletResponse
+	5,  // 92: coffer.ledger.v1.LedgerService.ListWallets:output_type -> coffer.ledger.v1.ListWalletsResponse
+	7,  // 93: coffer.ledger.v1.LedgerService.GetWallet:output_type -> coffer.ledger.v1.GetWalletResponse
+	11, // 94: coffer.ledger.v1.LedgerService.UpdateWallet:output_type -> coffer.ledger.v1.UpdateWalletResponse
+	13, // 95: coffer.ledger.v1.LedgerService.DeleteWallet:output_type -> coffer.ledger.v1.DeleteWalletResponse
+	16, // 96: coffer.ledger.v1.LedgerService.CreateCategory:output_type -> coffer.ledger.v1.CreateCategoryResponse
+	18, // 97: coffer.ledger.v1.LedgerService.ListCategories:output_type -> coffer.ledger.v1.ListCategoriesResponse
+	20, // 98: coffer.ledger.v1.LedgerService.GetCategory:output_type -> coffer.ledger.v1.GetCategoryResponse
+	22, // 99: coffer.ledger.v1.LedgerService.UpdateCategory:output_type -> coffer.ledger.v1.UpdateCategoryResponse
+	24, // 100: coffer.ledger.v1.LedgerService.DeleteCategory:output_type -> coffer.ledger.v1.DeleteCategoryResponse
+	30, // 101: coffer.ledger.v1.LedgerService.CreateTransaction:output_type -> coffer.ledger.v1.CreateTransactionResponse
+	32, // 102: coffer.ledger.v1.LedgerService.CreateTransactions:output_type -> coffer.ledger.v1.CreateTransactionsResponse
+	34, // 103: coffer.ledger.v1.LedgerService.ListTransactions:output_type -> coffer.ledger.v1.ListTransactionsResponse
+	37, // 104: coffer.ledger.v1.LedgerService.GetTransaction:output_type -> coffer.ledger.v1.GetTransactionResponse
+	39, // 105: coffer.ledger.v1.LedgerService.UpdateTransaction:output_type -> coffer.ledger.v1.UpdateTransactionResponse
+	44, // 106: coffer.ledger.v1.LedgerService.DeleteTransaction:output_type -> coffer.ledger.v1.DeleteTransactionResponse
+	42, // 107: coffer.ledger.v1.LedgerService.UpdateTransactions:output_type -> coffer.ledger.v1.UpdateTransactionsResponse
+	46, // 108: coffer.ledger.v1.LedgerService.DeleteTransactions:output_type -> coffer.ledger.v1.DeleteTransactionsResponse
+	51, // 109: coffer.ledger.v1.LedgerService.CreateTransactionsFromReceipt:output_type -> coffer.ledger.v1.CreateTransactionsFromReceiptResponse
+	63, // 110: coffer.ledger.v1.LedgerService.GetReceipt:output_type -> coffer.ledger.v1.GetReceiptResponse
+	53, // 111: coffer.ledger.v1.LedgerService.ListReceipts:output_type -> coffer.ledger.v1.ListReceiptsResponse
+	55, // 112: coffer.ledger.v1.LedgerService.DeleteReceipt:output_type -> coffer.ledger.v1.DeleteReceiptResponse
+	65, // 113: coffer.ledger.v1.LedgerService.GetReceiptImage:output_type -> coffer.ledger.v1.GetReceiptImageResponse
+	57, // 114: coffer.ledger.v1.LedgerService.ListCurrencies:output_type -> coffer.ledger.v1.ListCurrenciesResponse
+	60, // 115: coffer.ledger.v1.LedgerService.ListPayees:output_type -> coffer.ledger.v1.ListPayeesResponse
+	67, // 116: coffer.ledger.v1.LedgerService.GetSummary:output_type -> coffer.ledger.v1.GetSummaryResponse
+	78, // 117: coffer.ledger.v1.LedgerService.CheckReferences:output_type -> coffer.ledger.v1.CheckReferencesResponse
+	81, // 118: coffer.ledger.v1.LedgerService.SyncReferences:output_type -> coffer.ledger.v1.SyncReferencesResponse
+	85, // 119: coffer.ledger.v1.LedgerService.SumSpending:output_type -> coffer.ledger.v1.SumSpendingResponse
+	91, // [91:120] is the sub-list for method output_type
+	62, // [62:91] is the sub-list for method input_type
+	62, // [62:62] is the sub-list for extension type_name
+	62, // [62:62] is the sub-list for extension extendee
+	0,  // [0:62] is the sub-list for field type_name
 }
 
 func init() { file_coffer_ledger_v1_ledger_proto_init() }
@@ -7528,29 +7834,30 @@ func file_coffer_ledger_v1_ledger_proto_init() {
 	file_coffer_ledger_v1_ledger_proto_msgTypes[0].OneofWrappers = []any{}
 	file_coffer_ledger_v1_ledger_proto_msgTypes[2].OneofWrappers = []any{}
 	file_coffer_ledger_v1_ledger_proto_msgTypes[4].OneofWrappers = []any{}
-	file_coffer_ledger_v1_ledger_proto_msgTypes[8].OneofWrappers = []any{}
-	file_coffer_ledger_v1_ledger_proto_msgTypes[15].OneofWrappers = []any{}
-	file_coffer_ledger_v1_ledger_proto_msgTypes[19].OneofWrappers = []any{}
+	file_coffer_ledger_v1_ledger_proto_msgTypes[6].OneofWrappers = []any{}
+	file_coffer_ledger_v1_ledger_proto_msgTypes[10].OneofWrappers = []any{}
+	file_coffer_ledger_v1_ledger_proto_msgTypes[17].OneofWrappers = []any{}
 	file_coffer_ledger_v1_ledger_proto_msgTypes[21].OneofWrappers = []any{}
 	file_coffer_ledger_v1_ledger_proto_msgTypes[23].OneofWrappers = []any{}
-	file_coffer_ledger_v1_ledger_proto_msgTypes[27].OneofWrappers = []any{}
-	file_coffer_ledger_v1_ledger_proto_msgTypes[31].OneofWrappers = []any{}
-	file_coffer_ledger_v1_ledger_proto_msgTypes[32].OneofWrappers = []any{}
-	file_coffer_ledger_v1_ledger_proto_msgTypes[36].OneofWrappers = []any{}
+	file_coffer_ledger_v1_ledger_proto_msgTypes[25].OneofWrappers = []any{}
+	file_coffer_ledger_v1_ledger_proto_msgTypes[29].OneofWrappers = []any{}
+	file_coffer_ledger_v1_ledger_proto_msgTypes[33].OneofWrappers = []any{}
+	file_coffer_ledger_v1_ledger_proto_msgTypes[34].OneofWrappers = []any{}
 	file_coffer_ledger_v1_ledger_proto_msgTypes[38].OneofWrappers = []any{}
-	file_coffer_ledger_v1_ledger_proto_msgTypes[45].OneofWrappers = []any{}
-	file_coffer_ledger_v1_ledger_proto_msgTypes[46].OneofWrappers = []any{}
+	file_coffer_ledger_v1_ledger_proto_msgTypes[40].OneofWrappers = []any{}
+	file_coffer_ledger_v1_ledger_proto_msgTypes[47].OneofWrappers = []any{}
 	file_coffer_ledger_v1_ledger_proto_msgTypes[48].OneofWrappers = []any{}
 	file_coffer_ledger_v1_ledger_proto_msgTypes[50].OneofWrappers = []any{}
-	file_coffer_ledger_v1_ledger_proto_msgTypes[57].OneofWrappers = []any{}
-	file_coffer_ledger_v1_ledger_proto_msgTypes[64].OneofWrappers = []any{}
+	file_coffer_ledger_v1_ledger_proto_msgTypes[52].OneofWrappers = []any{}
+	file_coffer_ledger_v1_ledger_proto_msgTypes[59].OneofWrappers = []any{}
+	file_coffer_ledger_v1_ledger_proto_msgTypes[66].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_coffer_ledger_v1_ledger_proto_rawDesc), len(file_coffer_ledger_v1_ledger_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   86,
+			NumMessages:   88,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -66,7 +66,7 @@ type LedgerServiceClient interface {
 	// Returns a page of the user's wallets: those with a position by their position, then the others. Wallets with an equal
 	// position, or without one, are newest first.
 	ListWallets(ctx context.Context, in *ListWalletsRequest, opts ...grpc.CallOption) (*ListWalletsResponse, error)
-	// Returns a wallet with its current balances.
+	// Returns a wallet with its current balances. With include=cleared, the response also compares them with the bank.
 	GetWallet(ctx context.Context, in *GetWalletRequest, opts ...grpc.CallOption) (*GetWalletResponse, error)
 	// Renames, archives or restores a wallet, or changes its appearance or its opening balance. A new opening balance changes the
 	// balance by the difference. The currency cannot be changed.
@@ -99,7 +99,8 @@ type LedgerServiceClient interface {
 	// Returns a transaction.
 	GetTransaction(ctx context.Context, in *GetTransactionRequest, opts ...grpc.CallOption) (*GetTransactionResponse, error)
 	// Changes the fields that the request contains, and corrects the balances. Of a leg of a transfer, only fields that both legs share
-	// can be changed, and the change applies to both.
+	// can be changed, and the change applies to both. The payee and `cleared` change in one leg. An adjustment has no category, splits or type
+	// to change.
 	UpdateTransaction(ctx context.Context, in *UpdateTransactionRequest, opts ...grpc.CallOption) (*UpdateTransactionResponse, error)
 	// Deletes a transaction and corrects the balance. The receipt of the transaction is deleted with its last
 	// transaction.
@@ -455,7 +456,7 @@ type LedgerServiceServer interface {
 	// Returns a page of the user's wallets: those with a position by their position, then the others. Wallets with an equal
 	// position, or without one, are newest first.
 	ListWallets(context.Context, *ListWalletsRequest) (*ListWalletsResponse, error)
-	// Returns a wallet with its current balances.
+	// Returns a wallet with its current balances. With include=cleared, the response also compares them with the bank.
 	GetWallet(context.Context, *GetWalletRequest) (*GetWalletResponse, error)
 	// Renames, archives or restores a wallet, or changes its appearance or its opening balance. A new opening balance changes the
 	// balance by the difference. The currency cannot be changed.
@@ -488,7 +489,8 @@ type LedgerServiceServer interface {
 	// Returns a transaction.
 	GetTransaction(context.Context, *GetTransactionRequest) (*GetTransactionResponse, error)
 	// Changes the fields that the request contains, and corrects the balances. Of a leg of a transfer, only fields that both legs share
-	// can be changed, and the change applies to both.
+	// can be changed, and the change applies to both. The payee and `cleared` change in one leg. An adjustment has no category, splits or type
+	// to change.
 	UpdateTransaction(context.Context, *UpdateTransactionRequest) (*UpdateTransactionResponse, error)
 	// Deletes a transaction and corrects the balance. The receipt of the transaction is deleted with its last
 	// transaction.

@@ -1739,6 +1739,521 @@ func (x *ExportComparisonResponse) GetContent() []byte {
 	return nil
 }
 
+type GetBalancesRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// First day, YYYY-MM-DD. Default: the first day of the month eleven months before that of `to`.
+	From *string `protobuf:"bytes,1,opt,name=from,proto3,oneof" json:"from,omitempty"`
+	// Last day, YYYY-MM-DD. Default: the last day of the current month in the time zone of the user's settings, or of the month of a later
+	// `from`.
+	To *string `protobuf:"bytes,2,opt,name=to,proto3,oneof" json:"to,omitempty"`
+	// Length of the intervals, by default month, as in getSeries. A report has at most 400 intervals.
+	Interval *string `protobuf:"bytes,3,opt,name=interval,proto3,oneof" json:"interval,omitempty"`
+	// Any of these wallets; at most 100.
+	WalletId []string `protobuf:"bytes,4,rep,name=wallet_id,json=walletId,proto3" json:"wallet_id,omitempty"`
+	// ISO 4217 code. By default, the balances of all currencies are returned.
+	Currency      *string `protobuf:"bytes,5,opt,name=currency,proto3,oneof" json:"currency,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetBalancesRequest) Reset() {
+	*x = GetBalancesRequest{}
+	mi := &file_coffer_ledger_v1_reports_proto_msgTypes[20]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetBalancesRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetBalancesRequest) ProtoMessage() {}
+
+func (x *GetBalancesRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_ledger_v1_reports_proto_msgTypes[20]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetBalancesRequest.ProtoReflect.Descriptor instead.
+func (*GetBalancesRequest) Descriptor() ([]byte, []int) {
+	return file_coffer_ledger_v1_reports_proto_rawDescGZIP(), []int{20}
+}
+
+func (x *GetBalancesRequest) GetFrom() string {
+	if x != nil && x.From != nil {
+		return *x.From
+	}
+	return ""
+}
+
+func (x *GetBalancesRequest) GetTo() string {
+	if x != nil && x.To != nil {
+		return *x.To
+	}
+	return ""
+}
+
+func (x *GetBalancesRequest) GetInterval() string {
+	if x != nil && x.Interval != nil {
+		return *x.Interval
+	}
+	return ""
+}
+
+func (x *GetBalancesRequest) GetWalletId() []string {
+	if x != nil {
+		return x.WalletId
+	}
+	return nil
+}
+
+func (x *GetBalancesRequest) GetCurrency() string {
+	if x != nil && x.Currency != nil {
+		return *x.Currency
+	}
+	return ""
+}
+
+type GetBalancesResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Code          string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
+	Message       string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	Balances      *Balances              `protobuf:"bytes,3,opt,name=balances,proto3" json:"balances,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetBalancesResponse) Reset() {
+	*x = GetBalancesResponse{}
+	mi := &file_coffer_ledger_v1_reports_proto_msgTypes[21]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetBalancesResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetBalancesResponse) ProtoMessage() {}
+
+func (x *GetBalancesResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_ledger_v1_reports_proto_msgTypes[21]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetBalancesResponse.ProtoReflect.Descriptor instead.
+func (*GetBalancesResponse) Descriptor() ([]byte, []int) {
+	return file_coffer_ledger_v1_reports_proto_rawDescGZIP(), []int{21}
+}
+
+func (x *GetBalancesResponse) GetCode() string {
+	if x != nil {
+		return x.Code
+	}
+	return ""
+}
+
+func (x *GetBalancesResponse) GetMessage() string {
+	if x != nil {
+		return x.Message
+	}
+	return ""
+}
+
+func (x *GetBalancesResponse) GetBalances() *Balances {
+	if x != nil {
+		return x.Balances
+	}
+	return nil
+}
+
+type ExportBalancesRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// As in getBalances.
+	From *string `protobuf:"bytes,1,opt,name=from,proto3,oneof" json:"from,omitempty"`
+	// As in getBalances.
+	To *string `protobuf:"bytes,2,opt,name=to,proto3,oneof" json:"to,omitempty"`
+	// As in getBalances.
+	Interval *string `protobuf:"bytes,3,opt,name=interval,proto3,oneof" json:"interval,omitempty"`
+	// As in getBalances.
+	WalletId []string `protobuf:"bytes,4,rep,name=wallet_id,json=walletId,proto3" json:"wallet_id,omitempty"`
+	// As in getBalances.
+	Currency      *string `protobuf:"bytes,5,opt,name=currency,proto3,oneof" json:"currency,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ExportBalancesRequest) Reset() {
+	*x = ExportBalancesRequest{}
+	mi := &file_coffer_ledger_v1_reports_proto_msgTypes[22]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ExportBalancesRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ExportBalancesRequest) ProtoMessage() {}
+
+func (x *ExportBalancesRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_ledger_v1_reports_proto_msgTypes[22]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ExportBalancesRequest.ProtoReflect.Descriptor instead.
+func (*ExportBalancesRequest) Descriptor() ([]byte, []int) {
+	return file_coffer_ledger_v1_reports_proto_rawDescGZIP(), []int{22}
+}
+
+func (x *ExportBalancesRequest) GetFrom() string {
+	if x != nil && x.From != nil {
+		return *x.From
+	}
+	return ""
+}
+
+func (x *ExportBalancesRequest) GetTo() string {
+	if x != nil && x.To != nil {
+		return *x.To
+	}
+	return ""
+}
+
+func (x *ExportBalancesRequest) GetInterval() string {
+	if x != nil && x.Interval != nil {
+		return *x.Interval
+	}
+	return ""
+}
+
+func (x *ExportBalancesRequest) GetWalletId() []string {
+	if x != nil {
+		return x.WalletId
+	}
+	return nil
+}
+
+func (x *ExportBalancesRequest) GetCurrency() string {
+	if x != nil && x.Currency != nil {
+		return *x.Currency
+	}
+	return ""
+}
+
+type ExportBalancesResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Only in the first message.
+	Header *v1.FileHeader `protobuf:"bytes,1,opt,name=header,proto3" json:"header,omitempty"`
+	// The next piece of the file.
+	Content       []byte `protobuf:"bytes,2,opt,name=content,proto3" json:"content,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ExportBalancesResponse) Reset() {
+	*x = ExportBalancesResponse{}
+	mi := &file_coffer_ledger_v1_reports_proto_msgTypes[23]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ExportBalancesResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ExportBalancesResponse) ProtoMessage() {}
+
+func (x *ExportBalancesResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_ledger_v1_reports_proto_msgTypes[23]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ExportBalancesResponse.ProtoReflect.Descriptor instead.
+func (*ExportBalancesResponse) Descriptor() ([]byte, []int) {
+	return file_coffer_ledger_v1_reports_proto_rawDescGZIP(), []int{23}
+}
+
+func (x *ExportBalancesResponse) GetHeader() *v1.FileHeader {
+	if x != nil {
+		return x.Header
+	}
+	return nil
+}
+
+func (x *ExportBalancesResponse) GetContent() []byte {
+	if x != nil {
+		return x.Content
+	}
+	return nil
+}
+
+// Balances contains the balances of wallets at the ends of intervals. A balance contains all transactions until the last day of the
+// interval, and the opening balance from its day on.
+type Balances struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// day, week, month, quarter or year.
+	Interval string `protobuf:"bytes,1,opt,name=interval,proto3" json:"interval,omitempty"`
+	// The intervals of the period. All other lists have an element for each of them.
+	Intervals []*ReportPeriod `protobuf:"bytes,2,rep,name=intervals,proto3" json:"intervals,omitempty"`
+	// The wallets in the order of the list of wallets, by currency. Those without a balance other than 0 are omitted.
+	Wallets []*WalletBalances `protobuf:"bytes,3,rep,name=wallets,proto3" json:"wallets,omitempty"`
+	// The sums of all wallets, by currency.
+	Totals        []*BalanceTotals `protobuf:"bytes,4,rep,name=totals,proto3" json:"totals,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Balances) Reset() {
+	*x = Balances{}
+	mi := &file_coffer_ledger_v1_reports_proto_msgTypes[24]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Balances) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Balances) ProtoMessage() {}
+
+func (x *Balances) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_ledger_v1_reports_proto_msgTypes[24]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Balances.ProtoReflect.Descriptor instead.
+func (*Balances) Descriptor() ([]byte, []int) {
+	return file_coffer_ledger_v1_reports_proto_rawDescGZIP(), []int{24}
+}
+
+func (x *Balances) GetInterval() string {
+	if x != nil {
+		return x.Interval
+	}
+	return ""
+}
+
+func (x *Balances) GetIntervals() []*ReportPeriod {
+	if x != nil {
+		return x.Intervals
+	}
+	return nil
+}
+
+func (x *Balances) GetWallets() []*WalletBalances {
+	if x != nil {
+		return x.Wallets
+	}
+	return nil
+}
+
+func (x *Balances) GetTotals() []*BalanceTotals {
+	if x != nil {
+		return x.Totals
+	}
+	return nil
+}
+
+// WalletBalances contains the balances of a wallet in one currency.
+type WalletBalances struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the wallet.
+	WalletId string `protobuf:"bytes,1,opt,name=wallet_id,json=walletId,proto3" json:"wallet_id,omitempty"`
+	// Name of the wallet.
+	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	// Kind of the wallet.
+	Kind string `protobuf:"bytes,3,opt,name=kind,proto3" json:"kind,omitempty"`
+	// An archived wallet counts until the interval with its last transaction. Afterwards its balance is 0.
+	Archived bool `protobuf:"varint,4,opt,name=archived,proto3" json:"archived,omitempty"`
+	// ISO 4217 code.
+	Currency string `protobuf:"bytes,5,opt,name=currency,proto3" json:"currency,omitempty"`
+	// Balance at the end of each interval, in the major unit.
+	Balances      []string `protobuf:"bytes,6,rep,name=balances,proto3" json:"balances,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WalletBalances) Reset() {
+	*x = WalletBalances{}
+	mi := &file_coffer_ledger_v1_reports_proto_msgTypes[25]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WalletBalances) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WalletBalances) ProtoMessage() {}
+
+func (x *WalletBalances) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_ledger_v1_reports_proto_msgTypes[25]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WalletBalances.ProtoReflect.Descriptor instead.
+func (*WalletBalances) Descriptor() ([]byte, []int) {
+	return file_coffer_ledger_v1_reports_proto_rawDescGZIP(), []int{25}
+}
+
+func (x *WalletBalances) GetWalletId() string {
+	if x != nil {
+		return x.WalletId
+	}
+	return ""
+}
+
+func (x *WalletBalances) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *WalletBalances) GetKind() string {
+	if x != nil {
+		return x.Kind
+	}
+	return ""
+}
+
+func (x *WalletBalances) GetArchived() bool {
+	if x != nil {
+		return x.Archived
+	}
+	return false
+}
+
+func (x *WalletBalances) GetCurrency() string {
+	if x != nil {
+		return x.Currency
+	}
+	return ""
+}
+
+func (x *WalletBalances) GetBalances() []string {
+	if x != nil {
+		return x.Balances
+	}
+	return nil
+}
+
+// BalanceTotals contains the sums of the balances in one currency, in the major unit.
+type BalanceTotals struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// ISO 4217 code.
+	Currency string `protobuf:"bytes,1,opt,name=currency,proto3" json:"currency,omitempty"`
+	// Sum of the positive balances.
+	Assets []string `protobuf:"bytes,2,rep,name=assets,proto3" json:"assets,omitempty"`
+	// Sum of the negative balances, as a positive number.
+	Debts []string `protobuf:"bytes,3,rep,name=debts,proto3" json:"debts,omitempty"`
+	// Assets minus debts.
+	Net           []string `protobuf:"bytes,4,rep,name=net,proto3" json:"net,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *BalanceTotals) Reset() {
+	*x = BalanceTotals{}
+	mi := &file_coffer_ledger_v1_reports_proto_msgTypes[26]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *BalanceTotals) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*BalanceTotals) ProtoMessage() {}
+
+func (x *BalanceTotals) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_ledger_v1_reports_proto_msgTypes[26]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use BalanceTotals.ProtoReflect.Descriptor instead.
+func (*BalanceTotals) Descriptor() ([]byte, []int) {
+	return file_coffer_ledger_v1_reports_proto_rawDescGZIP(), []int{26}
+}
+
+func (x *BalanceTotals) GetCurrency() string {
+	if x != nil {
+		return x.Currency
+	}
+	return ""
+}
+
+func (x *BalanceTotals) GetAssets() []string {
+	if x != nil {
+		return x.Assets
+	}
+	return nil
+}
+
+func (x *BalanceTotals) GetDebts() []string {
+	if x != nil {
+		return x.Debts
+	}
+	return nil
+}
+
+func (x *BalanceTotals) GetNet() []string {
+	if x != nil {
+		return x.Net
+	}
+	return nil
+}
+
 var File_coffer_ledger_v1_reports_proto protoreflect.FileDescriptor
 
 const file_coffer_ledger_v1_reports_proto_rawDesc = "" +
@@ -1929,7 +2444,52 @@ const file_coffer_ledger_v1_reports_proto_rawDesc = "" +
 	"\x02_q\"h\n" +
 	"\x18ExportComparisonResponse\x122\n" +
 	"\x06header\x18\x01 \x01(\v2\x1a.coffer.rest.v1.FileHeaderR\x06header\x12\x18\n" +
-	"\acontent\x18\x02 \x01(\fR\acontent2\xa0\a\n" +
+	"\acontent\x18\x02 \x01(\fR\acontent\"\x9d\x02\n" +
+	"\x12GetBalancesRequest\x12!\n" +
+	"\x04from\x18\x01 \x01(\tB\bʶ\x18\x04dateH\x00R\x04from\x88\x01\x01\x12\x1d\n" +
+	"\x02to\x18\x02 \x01(\tB\bʶ\x18\x04dateH\x01R\x02to\x88\x01\x01\x12@\n" +
+	"\binterval\x18\x03 \x01(\tB\x1f¶\x18\x1bday week month quarter yearH\x02R\binterval\x88\x01\x01\x12#\n" +
+	"\twallet_id\x18\x04 \x03(\tB\x06\xe2\xb6\x18\x02@dR\bwalletId\x124\n" +
+	"\bcurrency\x18\x05 \x01(\tB\x13\xe2\xb6\x18\x0f\x1a\r^[A-Za-z]{3}$H\x03R\bcurrency\x88\x01\x01B\a\n" +
+	"\x05_fromB\x05\n" +
+	"\x03_toB\v\n" +
+	"\t_intervalB\v\n" +
+	"\t_currency\"{\n" +
+	"\x13GetBalancesResponse\x12\x12\n" +
+	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
+	"\amessage\x18\x02 \x01(\tR\amessage\x126\n" +
+	"\bbalances\x18\x03 \x01(\v2\x1a.coffer.ledger.v1.BalancesR\bbalances\"\xa0\x02\n" +
+	"\x15ExportBalancesRequest\x12!\n" +
+	"\x04from\x18\x01 \x01(\tB\bʶ\x18\x04dateH\x00R\x04from\x88\x01\x01\x12\x1d\n" +
+	"\x02to\x18\x02 \x01(\tB\bʶ\x18\x04dateH\x01R\x02to\x88\x01\x01\x12@\n" +
+	"\binterval\x18\x03 \x01(\tB\x1f¶\x18\x1bday week month quarter yearH\x02R\binterval\x88\x01\x01\x12#\n" +
+	"\twallet_id\x18\x04 \x03(\tB\x06\xe2\xb6\x18\x02@dR\bwalletId\x124\n" +
+	"\bcurrency\x18\x05 \x01(\tB\x13\xe2\xb6\x18\x0f\x1a\r^[A-Za-z]{3}$H\x03R\bcurrency\x88\x01\x01B\a\n" +
+	"\x05_fromB\x05\n" +
+	"\x03_toB\v\n" +
+	"\t_intervalB\v\n" +
+	"\t_currency\"f\n" +
+	"\x16ExportBalancesResponse\x122\n" +
+	"\x06header\x18\x01 \x01(\v2\x1a.coffer.rest.v1.FileHeaderR\x06header\x12\x18\n" +
+	"\acontent\x18\x02 \x01(\fR\acontent\"\xfa\x01\n" +
+	"\bBalances\x12;\n" +
+	"\binterval\x18\x01 \x01(\tB\x1f¶\x18\x1bday week month quarter yearR\binterval\x12<\n" +
+	"\tintervals\x18\x02 \x03(\v2\x1e.coffer.ledger.v1.ReportPeriodR\tintervals\x12:\n" +
+	"\awallets\x18\x03 \x03(\v2 .coffer.ledger.v1.WalletBalancesR\awallets\x127\n" +
+	"\x06totals\x18\x04 \x03(\v2\x1f.coffer.ledger.v1.BalanceTotalsR\x06totals\"\xeb\x01\n" +
+	"\x0eWalletBalances\x12\x1b\n" +
+	"\twallet_id\x18\x01 \x01(\tR\bwalletId\x12\x12\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\x12N\n" +
+	"\x04kind\x18\x03 \x01(\tB:¶\x186cash checking savings card loan investment asset otherR\x04kind\x12\x1a\n" +
+	"\barchived\x18\x04 \x01(\bR\barchived\x12\x1a\n" +
+	"\bcurrency\x18\x05 \x01(\tR\bcurrency\x12 \n" +
+	"\bbalances\x18\x06 \x03(\tB\x04ص\x18\x01R\bbalances\"}\n" +
+	"\rBalanceTotals\x12\x1a\n" +
+	"\bcurrency\x18\x01 \x01(\tR\bcurrency\x12\x1c\n" +
+	"\x06assets\x18\x02 \x03(\tB\x04ص\x18\x01R\x06assets\x12\x1a\n" +
+	"\x05debts\x18\x03 \x03(\tB\x04ص\x18\x01R\x05debts\x12\x16\n" +
+	"\x03net\x18\x04 \x03(\tB\x04ص\x18\x01R\x03net2\x95\n" +
+	"\n" +
 	"\rReportService\x12\xb1\x01\n" +
 	"\tGetSeries\x12\".coffer.ledger.v1.GetSeriesRequest\x1a#.coffer.ledger.v1.GetSeriesResponse\"[\x8a\xb5\x18#\n" +
 	"\x0eREPORT_FETCHED\x12\x0eReport fetched\x18\xc8\x01\xb2\xb5\x18\a\t<@HG\xac\x02\xe2\xb5\x18\x04read\x82\xd3\xe4\x93\x02\x18\x12\x16/api/v1/reports/series\x90\x02\x01\x12\xae\x01\n" +
@@ -1938,7 +2498,10 @@ const file_coffer_ledger_v1_reports_proto_rawDesc = "" +
 	"\fFLOW_FETCHED\x12\fFlow fetched\x18\xc8\x01\xb2\xb5\x18\x06\t<@G\xac\x02\xe2\xb5\x18\x04read\x82\xd3\xe4\x93\x02\x16\x12\x14/api/v1/reports/flow\x90\x02\x01\x12\xc5\x01\n" +
 	"\rGetComparison\x12&.coffer.ledger.v1.GetComparisonRequest\x1a'.coffer.ledger.v1.GetComparisonResponse\"c\x8a\xb5\x18+\n" +
 	"\x12COMPARISON_FETCHED\x12\x12Comparison fetched\x18\xc8\x01\xb2\xb5\x18\x06\t<@G\xac\x02\xe2\xb5\x18\x04read\x82\xd3\xe4\x93\x02\x19\x12\x17/api/v1/reports/compare\x90\x02\x01\x12\xba\x01\n" +
-	"\x10ExportComparison\x12).coffer.ledger.v1.ExportComparisonRequest\x1a*.coffer.ledger.v1.ExportComparisonResponse\"M\x8a\xb5\x18\r\x12\bThe file\x18\xc8\x01\xb2\xb5\x18\x06\t<@G\xac\x02ص\x18\x01\xe2\xb5\x18\x04read\x82\xd3\xe4\x93\x02\x1d\x12\x1b/api/v1/reports/compare/csv\x90\x02\x010\x01BEZCgithub.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1;ledgerv1b\x06proto3"
+	"\x10ExportComparison\x12).coffer.ledger.v1.ExportComparisonRequest\x1a*.coffer.ledger.v1.ExportComparisonResponse\"M\x8a\xb5\x18\r\x12\bThe file\x18\xc8\x01\xb2\xb5\x18\x06\t<@G\xac\x02ص\x18\x01\xe2\xb5\x18\x04read\x82\xd3\xe4\x93\x02\x1d\x12\x1b/api/v1/reports/compare/csv\x90\x02\x010\x01\x12\xbb\x01\n" +
+	"\vGetBalances\x12$.coffer.ledger.v1.GetBalancesRequest\x1a%.coffer.ledger.v1.GetBalancesResponse\"_\x8a\xb5\x18'\n" +
+	"\x10BALANCES_FETCHED\x12\x10Balances fetched\x18\xc8\x01\xb2\xb5\x18\x05\t<G\xac\x02\xe2\xb5\x18\x04read\x82\xd3\xe4\x93\x02\x1a\x12\x18/api/v1/reports/balances\x90\x02\x01\x12\xb4\x01\n" +
+	"\x0eExportBalances\x12'.coffer.ledger.v1.ExportBalancesRequest\x1a(.coffer.ledger.v1.ExportBalancesResponse\"M\x8a\xb5\x18\r\x12\bThe file\x18\xc8\x01\xb2\xb5\x18\x05\t<G\xac\x02ص\x18\x01\xe2\xb5\x18\x04read\x82\xd3\xe4\x93\x02\x1e\x12\x1c/api/v1/reports/balances/csv\x90\x02\x010\x01BEZCgithub.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1;ledgerv1b\x06proto3"
 
 var (
 	file_coffer_ledger_v1_reports_proto_rawDescOnce sync.Once
@@ -1952,7 +2515,7 @@ func file_coffer_ledger_v1_reports_proto_rawDescGZIP() []byte {
 	return file_coffer_ledger_v1_reports_proto_rawDescData
 }
 
-var file_coffer_ledger_v1_reports_proto_msgTypes = make([]protoimpl.MessageInfo, 20)
+var file_coffer_ledger_v1_reports_proto_msgTypes = make([]protoimpl.MessageInfo, 27)
 var file_coffer_ledger_v1_reports_proto_goTypes = []any{
 	(*GetSeriesRequest)(nil),         // 0: coffer.ledger.v1.GetSeriesRequest
 	(*GetSeriesResponse)(nil),        // 1: coffer.ledger.v1.GetSeriesResponse
@@ -1974,11 +2537,18 @@ var file_coffer_ledger_v1_reports_proto_goTypes = []any{
 	(*ComparedNumbers)(nil),          // 17: coffer.ledger.v1.ComparedNumbers
 	(*ExportComparisonRequest)(nil),  // 18: coffer.ledger.v1.ExportComparisonRequest
 	(*ExportComparisonResponse)(nil), // 19: coffer.ledger.v1.ExportComparisonResponse
-	(*v1.FileHeader)(nil),            // 20: coffer.rest.v1.FileHeader
+	(*GetBalancesRequest)(nil),       // 20: coffer.ledger.v1.GetBalancesRequest
+	(*GetBalancesResponse)(nil),      // 21: coffer.ledger.v1.GetBalancesResponse
+	(*ExportBalancesRequest)(nil),    // 22: coffer.ledger.v1.ExportBalancesRequest
+	(*ExportBalancesResponse)(nil),   // 23: coffer.ledger.v1.ExportBalancesResponse
+	(*Balances)(nil),                 // 24: coffer.ledger.v1.Balances
+	(*WalletBalances)(nil),           // 25: coffer.ledger.v1.WalletBalances
+	(*BalanceTotals)(nil),            // 26: coffer.ledger.v1.BalanceTotals
+	(*v1.FileHeader)(nil),            // 27: coffer.rest.v1.FileHeader
 }
 var file_coffer_ledger_v1_reports_proto_depIdxs = []int32{
 	4,  // 0: coffer.ledger.v1.GetSeriesResponse.report:type_name -> coffer.ledger.v1.Report
-	20, // 1: coffer.ledger.v1.ExportSeriesResponse.header:type_name -> coffer.rest.v1.FileHeader
+	27, // 1: coffer.ledger.v1.ExportSeriesResponse.header:type_name -> coffer.rest.v1.FileHeader
 	5,  // 2: coffer.ledger.v1.Report.intervals:type_name -> coffer.ledger.v1.ReportPeriod
 	6,  // 3: coffer.ledger.v1.Report.totals:type_name -> coffer.ledger.v1.ReportTotals
 	7,  // 4: coffer.ledger.v1.Report.series:type_name -> coffer.ledger.v1.ReportSeries
@@ -1995,22 +2565,31 @@ var file_coffer_ledger_v1_reports_proto_depIdxs = []int32{
 	17, // 15: coffer.ledger.v1.ComparedGroup.now:type_name -> coffer.ledger.v1.ComparedNumbers
 	17, // 16: coffer.ledger.v1.ComparedGroup.before:type_name -> coffer.ledger.v1.ComparedNumbers
 	17, // 17: coffer.ledger.v1.ComparedGroup.difference:type_name -> coffer.ledger.v1.ComparedNumbers
-	20, // 18: coffer.ledger.v1.ExportComparisonResponse.header:type_name -> coffer.rest.v1.FileHeader
-	0,  // 19: coffer.ledger.v1.ReportService.GetSeries:input_type -> coffer.ledger.v1.GetSeriesRequest
-	2,  // 20: coffer.ledger.v1.ReportService.ExportSeries:input_type -> coffer.ledger.v1.ExportSeriesRequest
-	9,  // 21: coffer.ledger.v1.ReportService.GetFlow:input_type -> coffer.ledger.v1.GetFlowRequest
-	13, // 22: coffer.ledger.v1.ReportService.GetComparison:input_type -> coffer.ledger.v1.GetComparisonRequest
-	18, // 23: coffer.ledger.v1.ReportService.ExportComparison:input_type -> coffer.ledger.v1.ExportComparisonRequest
-	1,  // 24: coffer.ledger.v1.ReportService.GetSeries:output_type -> coffer.ledger.v1.GetSeriesResponse
-	3,  // 25: coffer.ledger.v1.ReportService.ExportSeries:output_type -> coffer.ledger.v1.ExportSeriesResponse
-	10, // 26: coffer.ledger.v1.ReportService.GetFlow:output_type -> coffer.ledger.v1.GetFlowResponse
-	14, // 27: coffer.ledger.v1.ReportService.GetComparison:output_type -> coffer.ledger.v1.GetComparisonResponse
-	19, // 28: coffer.ledger.v1.ReportService.ExportComparison:output_type -> coffer.ledger.v1.ExportComparisonResponse
-	24, // [24:29] is the sub-list for method output_type
-	19, // [19:24] is the sub-list for method input_type
-	19, // [19:19] is the sub-list for extension type_name
-	19, // [19:19] is the sub-list for extension extendee
-	0,  // [0:19] is the sub-list for field type_name
+	27, // 18: coffer.ledger.v1.ExportComparisonResponse.header:type_name -> coffer.rest.v1.FileHeader
+	24, // 19: coffer.ledger.v1.GetBalancesResponse.balances:type_name -> coffer.ledger.v1.Balances
+	27, // 20: coffer.ledger.v1.ExportBalancesResponse.header:type_name -> coffer.rest.v1.FileHeader
+	5,  // 21: coffer.ledger.v1.Balances.intervals:type_name -> coffer.ledger.v1.ReportPeriod
+	25, // 22: coffer.ledger.v1.Balances.wallets:type_name -> coffer.ledger.v1.WalletBalances
+	26, // 23: coffer.ledger.v1.Balances.totals:type_name -> coffer.ledger.v1.BalanceTotals
+	0,  // 24: coffer.ledger.v1.ReportService.GetSeries:input_type -> coffer.ledger.v1.GetSeriesRequest
+	2,  // 25: coffer.ledger.v1.ReportService.ExportSeries:input_type -> coffer.ledger.v1.ExportSeriesRequest
+	9,  // 26: coffer.ledger.v1.ReportService.GetFlow:input_type -> coffer.ledger.v1.GetFlowRequest
+	13, // 27: coffer.ledger.v1.ReportService.GetComparison:input_type -> coffer.ledger.v1.GetComparisonRequest
+	18, // 28: coffer.ledger.v1.ReportService.ExportComparison:input_type -> coffer.ledger.v1.ExportComparisonRequest
+	20, // 29: coffer.ledger.v1.ReportService.GetBalances:input_type -> coffer.ledger.v1.GetBalancesRequest
+	22, // 30: coffer.ledger.v1.ReportService.ExportBalances:input_type -> coffer.ledger.v1.ExportBalancesRequest
+	1,  // 31: coffer.ledger.v1.ReportService.GetSeries:output_type -> coffer.ledger.v1.GetSeriesResponse
+	3,  // 32: coffer.ledger.v1.ReportService.ExportSeries:output_type -> coffer.ledger.v1.ExportSeriesResponse
+	10, // 33: coffer.ledger.v1.ReportService.GetFlow:output_type -> coffer.ledger.v1.GetFlowResponse
+	14, // 34: coffer.ledger.v1.ReportService.GetComparison:output_type -> coffer.ledger.v1.GetComparisonResponse
+	19, // 35: coffer.ledger.v1.ReportService.ExportComparison:output_type -> coffer.ledger.v1.ExportComparisonResponse
+	21, // 36: coffer.ledger.v1.ReportService.GetBalances:output_type -> coffer.ledger.v1.GetBalancesResponse
+	23, // 37: coffer.ledger.v1.ReportService.ExportBalances:output_type -> coffer.ledger.v1.ExportBalancesResponse
+	31, // [31:38] is the sub-list for method output_type
+	24, // [24:31] is the sub-list for method input_type
+	24, // [24:24] is the sub-list for extension type_name
+	24, // [24:24] is the sub-list for extension extendee
+	0,  // [0:24] is the sub-list for field type_name
 }
 
 func init() { file_coffer_ledger_v1_reports_proto_init() }
@@ -2024,13 +2603,15 @@ func file_coffer_ledger_v1_reports_proto_init() {
 	file_coffer_ledger_v1_reports_proto_msgTypes[9].OneofWrappers = []any{}
 	file_coffer_ledger_v1_reports_proto_msgTypes[13].OneofWrappers = []any{}
 	file_coffer_ledger_v1_reports_proto_msgTypes[18].OneofWrappers = []any{}
+	file_coffer_ledger_v1_reports_proto_msgTypes[20].OneofWrappers = []any{}
+	file_coffer_ledger_v1_reports_proto_msgTypes[22].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_coffer_ledger_v1_reports_proto_rawDesc), len(file_coffer_ledger_v1_reports_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   20,
+			NumMessages:   27,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -24,6 +24,8 @@ const (
 	ReportService_GetFlow_FullMethodName          = "/coffer.ledger.v1.ReportService/GetFlow"
 	ReportService_GetComparison_FullMethodName    = "/coffer.ledger.v1.ReportService/GetComparison"
 	ReportService_ExportComparison_FullMethodName = "/coffer.ledger.v1.ReportService/ExportComparison"
+	ReportService_GetBalances_FullMethodName      = "/coffer.ledger.v1.ReportService/GetBalances"
+	ReportService_ExportBalances_FullMethodName   = "/coffer.ledger.v1.ReportService/ExportBalances"
 )
 
 // ReportServiceClient is the client API for ReportService service.
@@ -47,6 +49,13 @@ type ReportServiceClient interface {
 	// Downloads the comparison of getComparison with the same parameters as a table for a spreadsheet: a row per group and period, and a
 	// row per period with the totals, whose key and name are empty and whose group is total.
 	ExportComparison(ctx context.Context, in *ExportComparisonRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[ExportComparisonResponse], error)
+	// Returns the balance of each wallet at the end of each interval of a period, and the sums of assets and debts: net worth. Intervals that
+	// end with a month are answered at once for any number of transactions. For other ends, the transactions of their months are read, at most
+	// 100000, and otherwise REPORT_TOO_LARGE is returned. A report has at most 100000 balances.
+	GetBalances(ctx context.Context, in *GetBalancesRequest, opts ...grpc.CallOption) (*GetBalancesResponse, error)
+	// Downloads the report of getBalances with the same parameters as a table for a spreadsheet: a row per wallet, currency and interval, and
+	// rows per currency and interval with the sums, whose group is assets, debts or net.
+	ExportBalances(ctx context.Context, in *ExportBalancesRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[ExportBalancesResponse], error)
 }
 
 type reportServiceClient struct {
@@ -125,6 +134,35 @@ func (c *reportServiceClient) ExportComparison(ctx context.Context, in *ExportCo
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type ReportService_ExportComparisonClient = grpc.ServerStreamingClient[ExportComparisonResponse]
 
+func (c *reportServiceClient) GetBalances(ctx context.Context, in *GetBalancesRequest, opts ...grpc.CallOption) (*GetBalancesResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(GetBalancesResponse)
+	err := c.cc.Invoke(ctx, ReportService_GetBalances_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *reportServiceClient) ExportBalances(ctx context.Context, in *ExportBalancesRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[ExportBalancesResponse], error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	stream, err := c.cc.NewStream(ctx, &ReportService_ServiceDesc.Streams[2], ReportService_ExportBalances_FullMethodName, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	x := &grpc.GenericClientStream[ExportBalancesRequest, ExportBalancesResponse]{ClientStream: stream}
+	if err := x.ClientStream.SendMsg(in); err != nil {
+		return nil, err
+	}
+	if err := x.ClientStream.CloseSend(); err != nil {
+		return nil, err
+	}
+	return x, nil
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type ReportService_ExportBalancesClient = grpc.ServerStreamingClient[ExportBalancesResponse]
+
 // ReportServiceServer is the server API for ReportService service.
 // All implementations must embed UnimplementedReportServiceServer
 // for forward compatibility.
@@ -146,6 +184,13 @@ type ReportServiceServer interface {
 	// Downloads the comparison of getComparison with the same parameters as a table for a spreadsheet: a row per group and period, and a
 	// row per period with the totals, whose key and name are empty and whose group is total.
 	ExportComparison(*ExportComparisonRequest, grpc.ServerStreamingServer[ExportComparisonResponse]) error
+	// Returns the balance of each wallet at the end of each interval of a period, and the sums of assets and debts: net worth. Intervals that
+	// end with a month are answered at once for any number of transactions. For other ends, the transactions of their months are read, at most
+	// 100000, and otherwise REPORT_TOO_LARGE is returned. A report has at most 100000 balances.
+	GetBalances(context.Context, *GetBalancesRequest) (*GetBalancesResponse, error)
+	// Downloads the report of getBalances with the same parameters as a table for a spreadsheet: a row per wallet, currency and interval, and
+	// rows per currency and interval with the sums, whose group is assets, debts or net.
+	ExportBalances(*ExportBalancesRequest, grpc.ServerStreamingServer[ExportBalancesResponse]) error
 	mustEmbedUnimplementedReportServiceServer()
 }
 
@@ -170,6 +215,12 @@ func (UnimplementedReportServiceServer) GetComparison(context.Context, *GetCompa
 }
 func (UnimplementedReportServiceServer) ExportComparison(*ExportComparisonRequest, grpc.ServerStreamingServer[ExportComparisonResponse]) error {
 	return status.Error(codes.Unimplemented, "method ExportComparison not implemented")
+}
+func (UnimplementedReportServiceServer) GetBalances(context.Context, *GetBalancesRequest) (*GetBalancesResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method GetBalances not implemented")
+}
+func (UnimplementedReportServiceServer) ExportBalances(*ExportBalancesRequest, grpc.ServerStreamingServer[ExportBalancesResponse]) error {
+	return status.Error(codes.Unimplemented, "method ExportBalances not implemented")
 }
 func (UnimplementedReportServiceServer) mustEmbedUnimplementedReportServiceServer() {}
 func (UnimplementedReportServiceServer) testEmbeddedByValue()                       {}
@@ -268,6 +319,35 @@ func _ReportService_ExportComparison_Handler(srv interface{}, stream grpc.Server
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type ReportService_ExportComparisonServer = grpc.ServerStreamingServer[ExportComparisonResponse]
 
+func _ReportService_GetBalances_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetBalancesRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ReportServiceServer).GetBalances(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ReportService_GetBalances_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ReportServiceServer).GetBalances(ctx, req.(*GetBalancesRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _ReportService_ExportBalances_Handler(srv interface{}, stream grpc.ServerStream) error {
+	m := new(ExportBalancesRequest)
+	if err := stream.RecvMsg(m); err != nil {
+		return err
+	}
+	return srv.(ReportServiceServer).ExportBalances(m, &grpc.GenericServerStream[ExportBalancesRequest, ExportBalancesResponse]{ServerStream: stream})
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type ReportService_ExportBalancesServer = grpc.ServerStreamingServer[ExportBalancesResponse]
+
 // ReportService_ServiceDesc is the grpc.ServiceDesc for ReportService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -287,6 +367,10 @@ var ReportService_ServiceDesc = grpc.ServiceDesc{
 			MethodName: "GetComparison",
 			Handler:    _ReportService_GetComparison_Handler,
 		},
+		{
+			MethodName: "GetBalances",
+			Handler:    _ReportService_GetBalances_Handler,
+		},
 	},
 	Streams: []grpc.StreamDesc{
 		{
@@ -297,6 +381,11 @@ var ReportService_ServiceDesc = grpc.ServiceDesc{
 		{
 			StreamName:    "ExportComparison",
 			Handler:       _ReportService_ExportComparison_Handler,
+			ServerStreams: true,
+		},
+		{
+			StreamName:    "ExportBalances",
+			Handler:       _ReportService_ExportBalances_Handler,
 			ServerStreams: true,
 		},
 	},

@@ -712,7 +712,9 @@ type UpdateTransferRequest struct {
 	// At most 20 names, as in CreateTransaction. The list replaces the tags of both transactions.
 	Tags *Tags `protobuf:"bytes,11,opt,name=tags,proto3" json:"tags,omitempty"`
 	// ETag of the version that the change is based on. If it is absent, the change applies to any version.
-	IfMatch       string `protobuf:"bytes,12,opt,name=if_match,json=ifMatch,proto3" json:"if_match,omitempty"`
+	IfMatch string `protobuf:"bytes,12,opt,name=if_match,json=ifMatch,proto3" json:"if_match,omitempty"`
+	// true changes a transfer with a reconciled transaction, too, as for a transaction.
+	Unlock        bool `protobuf:"varint,13,opt,name=unlock,proto3" json:"unlock,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -831,6 +833,13 @@ func (x *UpdateTransferRequest) GetIfMatch() string {
 	return ""
 }
 
+func (x *UpdateTransferRequest) GetUnlock() bool {
+	if x != nil {
+		return x.Unlock
+	}
+	return false
+}
+
 type UpdateTransferResponse struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
 	Code     string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
@@ -905,7 +914,9 @@ type DeleteTransferRequest struct {
 	// Id of the transfer, a UUID.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	// ETag of the version that the change is based on. If it is absent, the change applies to any version.
-	IfMatch       string `protobuf:"bytes,2,opt,name=if_match,json=ifMatch,proto3" json:"if_match,omitempty"`
+	IfMatch string `protobuf:"bytes,2,opt,name=if_match,json=ifMatch,proto3" json:"if_match,omitempty"`
+	// true deletes a transfer with a reconciled transaction, too, as for a transaction.
+	Unlock        bool `protobuf:"varint,3,opt,name=unlock,proto3" json:"unlock,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -952,6 +963,13 @@ func (x *DeleteTransferRequest) GetIfMatch() string {
 		return x.IfMatch
 	}
 	return ""
+}
+
+func (x *DeleteTransferRequest) GetUnlock() bool {
+	if x != nil {
+		return x.Unlock
+	}
+	return false
 }
 
 type DeleteTransferResponse struct {
@@ -1558,7 +1576,7 @@ const file_coffer_ledger_v1_transfers_proto_rawDesc = "" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x126\n" +
 	"\btransfer\x18\x03 \x01(\v2\x1a.coffer.ledger.v1.TransferR\btransfer\x12\x1c\n" +
-	"\x04etag\x18\x04 \x01(\tB\b\xe2\xb5\x18\x04ETagR\x04etag\"\xd4\x05\n" +
+	"\x04etag\x18\x04 \x01(\tB\b\xe2\xb5\x18\x04ETagR\x04etag\"\xf2\x05\n" +
 	"\x15UpdateTransferRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12/\n" +
 	"\x0efrom_wallet_id\x18\x02 \x01(\tB\x04\xa8\xb6\x18\x01H\x00R\ffromWalletId\x88\x01\x01\x12+\n" +
@@ -1574,7 +1592,8 @@ const file_coffer_ledger_v1_transfers_proto_rawDesc = "" +
 	"\x05notes\x18\n" +
 	" \x01(\tB\v\x88\xb6\x18\x01\xe2\xb6\x18\x03\x10\xa0\x1fH\bR\x05notes\x88\x01\x01\x120\n" +
 	"\x04tags\x18\v \x01(\v2\x16.coffer.ledger.v1.TagsB\x04\x88\xb6\x18\x01R\x04tags\x12'\n" +
-	"\bif_match\x18\f \x01(\tB\f\xe2\xb5\x18\bIf-MatchR\aifMatchB\x11\n" +
+	"\bif_match\x18\f \x01(\tB\f\xe2\xb5\x18\bIf-MatchR\aifMatch\x12\x1c\n" +
+	"\x06unlock\x18\r \x01(\bB\x04\xe8\xb5\x18\x01R\x06unlockB\x11\n" +
 	"\x0f_from_wallet_idB\x0f\n" +
 	"\r_to_wallet_idB\t\n" +
 	"\a_amountB\v\n" +
@@ -1589,10 +1608,11 @@ const file_coffer_ledger_v1_transfers_proto_rawDesc = "" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x126\n" +
 	"\btransfer\x18\x03 \x01(\v2\x1a.coffer.ledger.v1.TransferR\btransfer\x12\x1c\n" +
-	"\x04etag\x18\x04 \x01(\tB\b\xe2\xb5\x18\x04ETagR\x04etag\"P\n" +
+	"\x04etag\x18\x04 \x01(\tB\b\xe2\xb5\x18\x04ETagR\x04etag\"h\n" +
 	"\x15DeleteTransferRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12'\n" +
-	"\bif_match\x18\x02 \x01(\tB\f\xe2\xb5\x18\bIf-MatchR\aifMatch\"V\n" +
+	"\bif_match\x18\x02 \x01(\tB\f\xe2\xb5\x18\bIf-MatchR\aifMatch\x12\x16\n" +
+	"\x06unlock\x18\x03 \x01(\bR\x06unlock\"V\n" +
 	"\x16DeleteTransferResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12\x0e\n" +
@@ -1632,18 +1652,18 @@ const file_coffer_ledger_v1_transfers_proto_rawDesc = "" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12A\n" +
 	"\ftransactions\x18\x03 \x03(\v2\x1d.coffer.ledger.v1.TransactionR\ftransactions\x124\n" +
-	"\breplayed\x18\x04 \x01(\bB\x18\xe2\xb5\x18\x14Idempotency-ReplayedR\breplayed2\x96\r\n" +
+	"\breplayed\x18\x04 \x01(\bB\x18\xe2\xb5\x18\x14Idempotency-ReplayedR\breplayed2\x9a\r\n" +
 	"\x0fTransferService\x12\xce\x01\n" +
 	"\x0eCreateTransfer\x12'.coffer.ledger.v1.CreateTransferRequest\x1a(.coffer.ledger.v1.CreateTransferResponse\"i\x8a\xb5\x18'\n" +
 	"\x10TRANSFER_CREATED\x12\x10Transfer created\x18\xc9\x01\xb2\xb5\x18\b\t<?G\xaa\x01\xab\x01\xe2\xb5\x18\x12transactions:write\x82\xd3\xe4\x93\x02\x16:\x01*\"\x11/api/v1/transfers\x12\xb9\x01\n" +
 	"\rListTransfers\x12&.coffer.ledger.v1.ListTransfersRequest\x1a'.coffer.ledger.v1.ListTransfersResponse\"W\x8a\xb5\x18)\n" +
 	"\x11TRANSFERS_FETCHED\x12\x11Transfers fetched\x18\xc8\x01\xb2\xb5\x18\x02<G\xe2\xb5\x18\x04read\x82\xd3\xe4\x93\x02\x13\x12\x11/api/v1/transfers\x90\x02\x01\x12\xb8\x01\n" +
 	"\vGetTransfer\x12$.coffer.ledger.v1.GetTransferRequest\x1a%.coffer.ledger.v1.GetTransferResponse\"\\\x8a\xb5\x18'\n" +
-	"\x10TRANSFER_FETCHED\x12\x10Transfer fetched\x18\xc8\x01\xb2\xb5\x18\x04\xad\x01\xae\x01\xe2\xb5\x18\x04read\x82\xd3\xe4\x93\x02\x18\x12\x16/api/v1/transfers/{id}\x90\x02\x01\x12\xd8\x01\n" +
-	"\x0eUpdateTransfer\x12'.coffer.ledger.v1.UpdateTransferRequest\x1a(.coffer.ledger.v1.UpdateTransferResponse\"s\x8a\xb5\x18'\n" +
-	"\x10TRANSFER_UPDATED\x12\x10Transfer updated\x18\xc8\x01\xb2\xb5\x18\r\x05\xad\x01\xae\x01\t<?G\xaa\x01\xab\x01\xe2\xb5\x18\x12transactions:write\x82\xd3\xe4\x93\x02\x1b:\x01*2\x16/api/v1/transfers/{id}\x12\xcc\x01\n" +
-	"\x0eDeleteTransfer\x12'.coffer.ledger.v1.DeleteTransferRequest\x1a(.coffer.ledger.v1.DeleteTransferResponse\"g\x8a\xb5\x18'\n" +
-	"\x10TRANSFER_DELETED\x12\x10Transfer deleted\x18\xc8\x01\xb2\xb5\x18\x04\xad\x01\xae\x01\xe2\xb5\x18\x12transactions:write\x82\xd3\xe4\x93\x02\x18*\x16/api/v1/transfers/{id}\x12\xe3\x01\n" +
+	"\x10TRANSFER_FETCHED\x12\x10Transfer fetched\x18\xc8\x01\xb2\xb5\x18\x04\xad\x01\xae\x01\xe2\xb5\x18\x04read\x82\xd3\xe4\x93\x02\x18\x12\x16/api/v1/transfers/{id}\x90\x02\x01\x12\xda\x01\n" +
+	"\x0eUpdateTransfer\x12'.coffer.ledger.v1.UpdateTransferRequest\x1a(.coffer.ledger.v1.UpdateTransferResponse\"u\x8a\xb5\x18'\n" +
+	"\x10TRANSFER_UPDATED\x12\x10Transfer updated\x18\xc8\x01\xb2\xb5\x18\x0f\x05\xad\x01\xae\x01\xcb\x02\t<?G\xaa\x01\xab\x01\xe2\xb5\x18\x12transactions:write\x82\xd3\xe4\x93\x02\x1b:\x01*2\x16/api/v1/transfers/{id}\x12\xce\x01\n" +
+	"\x0eDeleteTransfer\x12'.coffer.ledger.v1.DeleteTransferRequest\x1a(.coffer.ledger.v1.DeleteTransferResponse\"i\x8a\xb5\x18'\n" +
+	"\x10TRANSFER_DELETED\x12\x10Transfer deleted\x18\xc8\x01\xb2\xb5\x18\x06\xad\x01\xae\x01\xcb\x02\xe2\xb5\x18\x12transactions:write\x82\xd3\xe4\x93\x02\x18*\x16/api/v1/transfers/{id}\x12\xe3\x01\n" +
 	"\x10SuggestTransfers\x12).coffer.ledger.v1.SuggestTransfersRequest\x1a*.coffer.ledger.v1.SuggestTransfersResponse\"x\x8a\xb5\x18?\n" +
 	"\x1cTRANSFER_SUGGESTIONS_FETCHED\x12\x1cTransfer suggestions fetched\x18\xc8\x01\xb2\xb5\x18\x01G\xe2\xb5\x18\x04read\x82\xd3\xe4\x93\x02\x1f\x12\x1d/api/v1/transfers/suggestions\x90\x02\x01\x12\xce\x01\n" +
 	"\rMatchTransfer\x12&.coffer.ledger.v1.MatchTransferRequest\x1a'.coffer.ledger.v1.MatchTransferResponse\"l\x8a\xb5\x18'\n" +

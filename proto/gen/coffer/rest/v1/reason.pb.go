@@ -269,6 +269,17 @@ const (
 	// The operation needs a sign-in within the last 10 minutes, because it changes how the account is protected, or exports or deletes it.
 	// Confirm the identity with `POST /api/v1/auth/reauthenticate` and repeat the request with the new access token.
 	Reason_REAUTHENTICATION_REQUIRED Reason = 315
+	// The transaction is an adjustment, which has no category, splits or type to change.
+	Reason_TRANSACTION_IS_ADJUSTMENT Reason = 330
+	// A reconciliation locks the amount, the date, the wallet, the currency and `cleared` of the transaction, or of the other leg of its
+	// transfer. `unlock=true` changes or deletes it anyway.
+	Reason_TRANSACTION_RECONCILED Reason = 331
+	// The cleared transactions have another balance than the statement. The details state both and the difference. Nothing was changed.
+	Reason_BALANCE_DIFFERS Reason = 332
+	// Only the latest reconciliation of a wallet in a currency can be deleted.
+	Reason_RECONCILIATION_NOT_LATEST Reason = 333
+	// There is no such reconciliation of the wallet.
+	Reason_RECONCILIATION_NOT_FOUND Reason = 334
 )
 
 // Enum value maps for Reason.
@@ -389,6 +400,11 @@ var (
 		310: "INVITATION_NOT_FOUND",
 		311: "INVITATION_EXPIRED",
 		315: "REAUTHENTICATION_REQUIRED",
+		330: "TRANSACTION_IS_ADJUSTMENT",
+		331: "TRANSACTION_RECONCILED",
+		332: "BALANCE_DIFFERS",
+		333: "RECONCILIATION_NOT_LATEST",
+		334: "RECONCILIATION_NOT_FOUND",
 	}
 	Reason_value = map[string]int32{
 		"REASON_UNSPECIFIED":            0,
@@ -506,6 +522,11 @@ var (
 		"INVITATION_NOT_FOUND":          310,
 		"INVITATION_EXPIRED":            311,
 		"REAUTHENTICATION_REQUIRED":     315,
+		"TRANSACTION_IS_ADJUSTMENT":     330,
+		"TRANSACTION_RECONCILED":        331,
+		"BALANCE_DIFFERS":               332,
+		"RECONCILIATION_NOT_LATEST":     333,
+		"RECONCILIATION_NOT_FOUND":      334,
 	}
 )
 
@@ -595,7 +616,7 @@ var File_coffer_rest_v1_reason_proto protoreflect.FileDescriptor
 
 const file_coffer_rest_v1_reason_proto_rawDesc = "" +
 	"\n" +
-	"\x1bcoffer/rest/v1/reason.proto\x12\x0ecoffer.rest.v1\x1a google/protobuf/descriptor.proto\x1a\x15google/rpc/code.proto*\xa9C\n" +
+	"\x1bcoffer/rest/v1/reason.proto\x12\x0ecoffer.rest.v1\x1a google/protobuf/descriptor.proto\x1a\x15google/rpc/code.proto*\xcaF\n" +
 	"\x06Reason\x12\x16\n" +
 	"\x12REASON_UNSPECIFIED\x10\x00\x124\n" +
 	"\x10VALIDATION_ERROR\x10\x01\x1a\x1e\xf8\xb6\x18\x03\x80\xb7\x18\x90\x03\x8a\xb7\x18\x11Validation failed\x129\n" +
@@ -712,7 +733,12 @@ const file_coffer_rest_v1_reason_proto_rawDesc = "" +
 	"\x10REPORT_TOO_LARGE\x10\xac\x02\x1aH\xf8\xb6\x18\x03\x80\xb7\x18\x90\x03\x8a\xb7\x18;The report would have to read more than 100000 transactions\x12<\n" +
 	"\x14INVITATION_NOT_FOUND\x10\xb6\x02\x1a!\xf8\xb6\x18\x05\x80\xb7\x18\x94\x03\x8a\xb7\x18\x14Invitation not found\x12p\n" +
 	"\x12INVITATION_EXPIRED\x10\xb7\x02\x1aW\xf8\xb6\x18\t\x80\xb7\x18\x9a\x03\x8a\xb7\x18JThe invitation was used, was withdrawn or has expired; ask for another one\x12H\n" +
-	"\x19REAUTHENTICATION_REQUIRED\x10\xbb\x02\x1a(\xf8\xb6\x18\a\x80\xb7\x18\x93\x03\x8a\xb7\x18\x1bConfirm your identity first:I\n" +
+	"\x19REAUTHENTICATION_REQUIRED\x10\xbb\x02\x1a(\xf8\xb6\x18\a\x80\xb7\x18\x93\x03\x8a\xb7\x18\x1bConfirm your identity first\x12M\n" +
+	"\x19TRANSACTION_IS_ADJUSTMENT\x10\xca\x02\x1a-\xf8\xb6\x18\t\x80\xb7\x18\x99\x03\x8a\xb7\x18 The transaction is an adjustment\x12G\n" +
+	"\x16TRANSACTION_RECONCILED\x10\xcb\x02\x1a*\xf8\xb6\x18\t\x80\xb7\x18\x99\x03\x8a\xb7\x18\x1dThe transaction is reconciled\x12c\n" +
+	"\x0fBALANCE_DIFFERS\x10\xcc\x02\x1aM\xf8\xb6\x18\t\x80\xb7\x18\x99\x03\x8a\xb7\x18@The cleared transactions have another balance than the statement\x12X\n" +
+	"\x19RECONCILIATION_NOT_LATEST\x10\xcd\x02\x1a8\xf8\xb6\x18\t\x80\xb7\x18\x99\x03\x8a\xb7\x18+A later reconciliation of the wallet exists\x12H\n" +
+	"\x18RECONCILIATION_NOT_FOUND\x10\xce\x02\x1a)\xf8\xb6\x18\x05\x80\xb7\x18\x94\x03\x8a\xb7\x18\x18Reconciliation not found\x90\xb7\x18\x01:I\n" +
 	"\x04code\x12!.google.protobuf.EnumValueOptions\x18\xef\x86\x03 \x01(\x0e2\x10.google.rpc.CodeR\x04code:D\n" +
 	"\vhttp_status\x12!.google.protobuf.EnumValueOptions\x18\xf0\x86\x03 \x01(\x05R\n" +
 	"httpStatus:L\n" +

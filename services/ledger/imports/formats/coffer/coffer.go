@@ -54,6 +54,7 @@ type wallet struct {
 	Color          string      `json:"color"`
 	Icon           string      `json:"icon"`
 	Position       *int32      `json:"position"`
+	Kind           string      `json:"kind"`
 }
 
 type category struct {
@@ -78,6 +79,7 @@ type transaction struct {
 	Tags        []string    `json:"tags"`
 	TransferID  string      `json:"transferId"`
 	ExternalID  string      `json:"externalId"`
+	Cleared     *bool       `json:"cleared"`
 	Splits      []struct {
 		CategoryID  string      `json:"categoryId"`
 		Amount      json.Number `json:"amount"`
@@ -159,6 +161,7 @@ func (p *parser) line(text []byte, line int) (*statement.Record, error) {
 		account.Icon = wallet.Icon
 		account.Archived = wallet.Archived
 		account.Position = wallet.Position
+		account.Kind = wallet.Kind
 		account.Opening, account.Closing = wallet.InitialBalance.String(), wallet.Balance.String()
 		account.OpeningDate, _ = time.Parse(time.DateOnly, wallet.OpeningDate)
 		p.wallets[wallet.ID] = account.Key
@@ -201,6 +204,8 @@ func (p *parser) transaction(transaction *transaction) statement.Record {
 		Account:     p.wallets[transaction.WalletID],
 		Category:    p.categories[transaction.CategoryID],
 		ExternalID:  ownID(transaction.ExternalID, transaction.ID),
+		Adjustment:  transaction.Type == "adjustment",
+		Uncleared:   transaction.Cleared != nil && !*transaction.Cleared,
 	}
 	if transaction.TransferID != "" {
 		record.Transfer = &statement.Transfer{ID: transaction.TransferID, Paired: true}

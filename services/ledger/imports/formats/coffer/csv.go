@@ -75,6 +75,7 @@ func parseRow(cells []string) statement.Record {
 		Description: unguarded(cells, 8, statement.MaxText),
 		Notes:       unguarded(cells, 9, statement.MaxNotes),
 	}
+	record.Adjustment = cell(cells, 2) == "adjustment"
 	if tags := written.UnguardParts(cell(cells, 10)); tags != "" {
 		record.Tags = strings.Split(tags, ",")
 		record.Tags = record.Tags[:min(len(record.Tags), statement.MaxTags)]

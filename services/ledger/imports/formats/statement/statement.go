@@ -175,7 +175,12 @@ type Record struct {
 	// Status is "", written.Pending or written.Void. An empty status means a booked payment. The
 	// Problem of a void record says why no money has moved.
 	Status  string
-	Opening bool   // The opening balance of the account instead of a transaction.
+	Opening bool // The opening balance of the account instead of a transaction.
+
+	// Only Coffer's own export has these.
+	Adjustment bool // The record sets a balance, and has no category.
+	Uncleared  bool // The bank has not booked the transaction.
+
 	Skip    bool   // Not a transaction.
 	Problem string // Why the record cannot be read.
 }
@@ -215,6 +220,7 @@ type Account struct {
 	Color, Icon string
 	Archived    bool
 	Position    *int32
+	Kind        string
 }
 
 // Category is a category that a file describes. Only Coffer's own export has them.

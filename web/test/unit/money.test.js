@@ -66,6 +66,11 @@ test("JSON of the API keeps digits, and counts stay numbers", () => {
   assert.equal(parsed.pagination.limit, 50);
   assert.equal(parseJSON('{"status":"running","done":1,"total":2}').total, 2);
   assert.equal(parseJSON('{"total":12.50,"tax":1}').total.slice(0, 4), "12.5");
+  const listed = parseJSON('{"net":[0.3,-92233720368547758.07,0],"count":[1,2],"balances":[{"amount":1.5}],"tags":["a"],"x":[]}');
+  assert.equal(listed.net[0], "0.3");
+  // Browsers with context.source keep every digit.
+  if ("rawJSON" in JSON) assert.equal(listed.net[1], "-92233720368547758.07");
+  assert.deepEqual([listed.net[2], listed.count, listed.balances[0].amount, listed.tags, listed.x], ["0", [1, 2], "1.5", ["a"], []]);
   assert.equal(stringifyJSON({ amount: "12.3", description: "12.3" }), '{"amount":12.3,"description":"12.3"}');
 });
 

@@ -72,6 +72,7 @@ export function topicsOf(type: string): Topic[] {
     case "transfer":
     case "attachment": return ["transactions"];
     case "wallet": return ["wallets"];
+    case "reconciliation": return ["wallets", "transactions"];
     case "category": return ["categories"];
     case "budget": return ["budgets", "notifications"];
     case "invitation":

@@ -2,5 +2,5 @@
 export const moneyFields = new Set([
   "amount", "balance", "initialBalance", "income", "expense", "net", "spent", "remaining", "limit", "unitPrice",
   "discount", "rounding", "subtotal", "tax", "tip", "total", "minAmount", "maxAmount", "toAmount", "transferredIn", "transferredOut",
-  "openingBalance", "closingBalance", "formerAmount", "saved",
+  "openingBalance", "closingBalance", "formerAmount", "saved", "balances", "assets", "debts", "adjusted",
 ]);

@@ -33,7 +33,7 @@ export const moreEntries: readonly Entry[] = [
 export function above(path: string): string | undefined {
   if (/^\/(export|webhooks)$/.test(path)) return "/settings/data";
   if (moreEntries.some((entry) => entry.path === path)) return "/more";
-  return /^\/(budgets|webhooks|imports|settings)(?=\/)/.exec(path)?.[0];
+  return /^\/(budgets|webhooks|imports|settings|wallets)(?=\/)/.exec(path)?.[0];
 }
 
 /** isCurrent reports whether a path is that of an entry, or below it as /budgets/1 or /export. */

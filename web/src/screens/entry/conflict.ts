@@ -21,6 +21,7 @@ export function conflictRows(mine: Fields, theirs: Fields) {
     [common().category, ({ categoryId, parts }) => parts.map((part) => `${category(part.categoryId)} ${part.refund ? "−" : ""}${part.amount}`).join(", ") || category(categoryId)],
     [common().tags, ({ tags }) => tags.join(", ")],
     [t.notes, ({ notes }) => notes],
+    [t.cleared, ({ cleared }) => (cleared ? t.yes : "")],
   ];
   return texts
     .map(([label, text]) => ({ label, mine: text(mine), theirs: text(theirs) }))

@@ -12,7 +12,7 @@ import type texts from "./en";
 import { left, partsOf, readPart, splitsOf, type Part } from "./split";
 
 export interface Fields {
-  kind: "expense" | "income" | "transfer";
+  kind: "expense" | "income" | "transfer" | "adjustment";
   amount: string;
   currency: string;
   payee: string;
@@ -28,6 +28,8 @@ export interface Fields {
   categoryId: string;
   /** parts are the lines of a split, none if there is one category. */
   parts: Part[];
+  /** cleared is true if the bank has booked the transaction. */
+  cleared: boolean;
 }
 
 /** Opened is the edited transaction, with its transfer if it is a leg; both have one version. */
@@ -76,7 +78,7 @@ export function empty(): Fields {
     amount: "", currency: "", payee: "", description: "", notes: "",
     walletId: "", toWalletId: "", toAmount: "", toCurrency: "", categoryId: "",
   };
-  return { ...texts, kind: "expense", tags: [], date: today(), parts: [] };
+  return { ...texts, kind: "expense", tags: [], date: today(), parts: [], cleared: false };
 }
 
 /** fieldsOf fills the form with a transaction or transfer. */
@@ -84,7 +86,7 @@ export function fieldsOf({ transaction, transfer }: Opened): Fields {
   const { amount, currency, description, notes = "", tags = [], date } = transfer ?? transaction;
   const text = (of: string, code: string) => amountText(digits(abs(money(of, code))));
   return {
-    kind: transfer ? "transfer" : transaction.type === "income" ? "income" : "expense",
+    kind: transfer ? "transfer" : transaction.type,
     amount: text(amount, currency),
     currency,
     payee: transaction.payee ?? "",
@@ -98,6 +100,7 @@ export function fieldsOf({ transaction, transfer }: Opened): Fields {
     toCurrency: transfer?.toCurrency ?? "",
     categoryId: transaction.categoryId ?? "",
     parts: partsOf(transaction.splits ?? [], currency, decimalSign(i18n.locale)),
+    cleared: transaction.cleared,
   };
 }
 
@@ -131,7 +134,7 @@ export function validate(fields: Fields, t: typeof texts): Errors {
         rest.minor < 0n
           ? t.tooMuch(formatMoney(abs(rest), i18n.locale))
           : t.notDistributed(formatMoney(rest, i18n.locale));
-  } else if (!fields.categoryId) errors.categoryId = t.chooseCategory;
+  } else if (kind !== "adjustment" && !fields.categoryId) errors.categoryId = t.chooseCategory;
   return Object.fromEntries(Object.entries(errors).filter(([, message]) => message));
 }
 
@@ -152,6 +155,7 @@ export interface Body {
   toWalletId?: string;
   categoryId?: string;
   splits?: Split[];
+  cleared?: boolean;
 }
 
 /** bodyOf returns the fields for the API. The amounts must be valid. */
@@ -165,14 +169,16 @@ export function bodyOf(fields: Fields): Body {
   if (kind === "transfer") {
     return { ...shared, fromWalletId: walletId, toWalletId, toCurrency, toAmount: toCurrency === currency ? undefined : exact(fields.toAmount, toCurrency) };
   }
+  const own = { ...shared, payee: fields.payee.trim(), walletId, cleared: fields.cleared };
+  if (kind === "adjustment") return own;
   const splits = splitsOf(parts, currency, decimalSign(i18n.locale));
-  return { ...shared, type: kind, payee: fields.payee.trim(), walletId, splits, categoryId: parts.length ? undefined : fields.categoryId };
+  return { ...own, type: kind, splits, categoryId: parts.length ? undefined : fields.categoryId };
 }
 
 /** given returns the fields that are not empty, as the body of a POST. */
 export function given(body: Body): Body {
   return Object.fromEntries(
-    Object.entries(body).filter(([, value]) => value?.length),
+    Object.entries(body).filter(([, value]) => typeof value !== "boolean" && value?.length),
   ) as unknown as Body;
 }
 

@@ -3,13 +3,13 @@ import type en from "./en";
 
 const texts: typeof en = {
   title: "Berichte",
-  pages: { cashflow: "Geldfluss", spending: "Ausgaben", comparison: "Veränderungen", calendar: "Kalender" },
+  pages: { cashflow: "Geldfluss", spending: "Ausgaben", comparison: "Veränderungen", worth: "Vermögen", calendar: "Kalender" },
   sumsOfDays: "Die Summe jedes Tages",
   csv: "CSV",
   downloaded: (name) => `${name} ist heruntergeladen`,
   filters: "Filter",
   period: "Zeitraum",
-  presets: { thisMonth: "Dieser Monat", lastMonth: "Letzter Monat", months3: "3 Monate", months6: "6 Monate", months12: "12 Monate", thisYear: "Dieses Jahr", lastYear: "Letztes Jahr" },
+  presets: { thisMonth: "Dieser Monat", lastMonth: "Letzter Monat", months3: "3 Monate", months6: "6 Monate", months12: "12 Monate", thisYear: "Dieses Jahr", lastYear: "Letztes Jahr", years3: "3 Jahre", years10: "10 Jahre" },
   otherPeriod: "Anderer Zeitraum …",
   interval: "Abschnitt",
   intervals: { day: "Tage", week: "Wochen", month: "Monate", quarter: "Quartale", year: "Jahre" },
@@ -48,6 +48,14 @@ const texts: typeof en = {
   tooLargeText: "Ein Bericht liest höchstens 100.000 Buchungen, nach Kategorie über ganze Monate aber beliebig viele.",
   wholeMonths: "Ganze Monate nach Kategorie",
   since: (day) => `Ab ${day} anzeigen`,
+  assets: "Guthaben",
+  debts: "Schulden",
+  walletsByKind: "Konten nach Art",
+  walletKinds: {
+    cash: "Bargeld", checking: "Girokonten", savings: "Erspartes", card: "Karten", loan: "Kredite",
+    investment: "Geldanlagen", asset: "Sachwerte", other: "Sonstiges",
+  },
+  worthOfMonths: "Ganze Monate anzeigen",
 };
 
 export default texts;

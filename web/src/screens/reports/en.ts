@@ -2,13 +2,13 @@ import { plural } from "../../i18n/i18n.svelte";
 
 export default {
   title: "Reports",
-  pages: { cashflow: "Cash flow", spending: "Spending", comparison: "What changed", calendar: "Calendar" },
+  pages: { cashflow: "Cash flow", spending: "Spending", comparison: "What changed", worth: "Net worth", calendar: "Calendar" },
   sumsOfDays: "The sum of each day",
   csv: "CSV",
   downloaded: (name: string) => `${name} is downloaded`,
   filters: "Filters",
   period: "Period",
-  presets: { thisMonth: "This month", lastMonth: "Last month", months3: "3 months", months6: "6 months", months12: "12 months", thisYear: "This year", lastYear: "Last year" },
+  presets: { thisMonth: "This month", lastMonth: "Last month", months3: "3 months", months6: "6 months", months12: "12 months", thisYear: "This year", lastYear: "Last year", years3: "3 years", years10: "10 years" },
   otherPeriod: "Other period …",
   interval: "Interval",
   intervals: { day: "Days", week: "Weeks", month: "Months", quarter: "Quarters", year: "Years" },
@@ -47,4 +47,12 @@ export default {
   tooLargeText: "A report reads at most 100,000 transactions, but any number for whole months by category.",
   wholeMonths: "Show whole months by category",
   since: (day: string) => `Show since ${day}`,
+  assets: "Assets",
+  debts: "Debts",
+  walletsByKind: "Wallets by kind",
+  walletKinds: {
+    cash: "Cash", checking: "Checking accounts", savings: "Savings", card: "Cards", loan: "Loans",
+    investment: "Investments", asset: "Assets", other: "Other",
+  },
+  worthOfMonths: "Show whole months",
 };

@@ -2,7 +2,7 @@
 import { addDays, addMonths, daysBetween, monthDays, monthOf, weekDays, type Day } from "../../dates/dates";
 import { addressOf as listAddress, filtersOf, type Filters } from "../transactions/filters";
 
-export const pages = ["cashflow", "spending", "comparison", "calendar"] as const;
+export const pages = ["cashflow", "spending", "comparison", "worth", "calendar"] as const;
 const groupings = ["category", "wallet", "payee", "tag"] as const;
 
 export type Grouping = (typeof groupings)[number];
@@ -110,7 +110,7 @@ function fitting(from: Day, to: Day): Interval {
 
 /** Preset is a period that is chosen by its name. */
 interface Preset {
-  readonly name: "thisMonth" | "lastMonth" | "months3" | "months6" | "months12" | "thisYear" | "lastYear";
+  readonly name: "thisMonth" | "lastMonth" | "months3" | "months6" | "months12" | "thisYear" | "lastYear" | "years3" | "years10";
   readonly from: Day;
   readonly to: Day;
 }
@@ -128,6 +128,8 @@ export function presetsOf(today: Day): Preset[] {
     { name: "months12", ...back(12) },
     { name: "thisYear", from: `${year}-01-01`, to: `${year}-12-31` },
     { name: "lastYear", from: `${year - 1}-01-01`, to: `${year - 1}-12-31` },
+    { name: "years3", ...back(36) },
+    { name: "years10", ...back(120) },
   ];
 }
 
@@ -144,6 +146,11 @@ export function weeksOf(first: Day): (Day | undefined)[][] {
 /** queryOf returns the filters as parameters of a report. */
 export function queryOf({ filters: { from, to, currency, payee, walletId, categoryId, tag } }: State) {
   return { from, to, currency, payee, walletId: [...walletId], categoryId: [...categoryId], tag: [...tag] };
+}
+
+/** balancesOf returns the filters and the interval as parameters of the net worth, which no other filter changes. */
+export function balancesOf({ filters: { from, to, currency, walletId }, interval }: State) {
+  return { from, to, currency, walletId: [...walletId], interval };
 }
 
 /** withOf returns what a comparison compares with. */

@@ -17,9 +17,9 @@ export async function setCategory(shown: Transaction, categoryId: string): Promi
   return transaction;
 }
 
-/** hasCategory reports whether a transaction has one category: a leg has none, a split several. */
-export function hasCategory({ transferId, splits }: Transaction): boolean {
-  return !transferId && !splits?.length;
+/** hasCategory reports whether a transaction has one category: legs and adjustments have none, a split several. */
+export function hasCategory({ categoryId }: Transaction): boolean {
+  return categoryId !== undefined;
 }
 
 /** legsOf returns an expense and an income that can become a transfer, the expense first. */

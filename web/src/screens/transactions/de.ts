@@ -49,6 +49,7 @@ const de: typeof en = {
   parts: (n) => plural(n, { one: "# Kategorie", other: "# Kategorien" }),
   attachments: (n) => plural(n, { one: "# Anhang", other: "# Anhänge" }),
   transfers: "Umbuchungen",
+  adjustment: "Korrektur",
   suggestions: "Sind das Umbuchungen?",
   makeTransfer: "Umbuchen",
   matched: "Die beiden Buchungen sind jetzt eine Umbuchung",

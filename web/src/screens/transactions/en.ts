@@ -48,6 +48,7 @@ export default {
   parts: (n: number) => plural(n, { one: "# category", other: "# categories" }),
   attachments: (n: number) => plural(n, { one: "# attachment", other: "# attachments" }),
   transfers: "Transfers",
+  adjustment: "Adjustment",
   suggestions: "Are these transfers?",
   makeTransfer: "Transfer",
   matched: "The two transactions are now a transfer",

@@ -23,7 +23,7 @@ export interface Filters {
   readonly exceptPayee?: readonly string[];
   /** counted selects income and spending, and no transfers. */
   readonly counted?: boolean;
-  readonly type?: "expense" | "income" | "transfer";
+  readonly type?: "expense" | "income" | "transfer" | "adjustment";
   readonly currency?: string;
   readonly from?: Day;
   readonly to?: Day;
@@ -60,7 +60,7 @@ export function filtersOf(query: URLSearchParams): Filters {
     exceptCategoryId: excluded(ids("notcategory"), "category"),
     exceptPayee: excluded(query.getAll("notpayee"), "payee"),
     counted: query.has("counted") || undefined,
-    type: valid("type", (text) => /^(expense|income|transfer)$/.test(text)) as Filters["type"],
+    type: valid("type", (text) => /^(expense|income|transfer|adjustment)$/.test(text)) as Filters["type"],
     currency: valid("currency", (text) => /^[A-Z]{3}$/.test(text)),
     from: valid("from", isDay),
     to: valid("to", isDay),

@@ -27,6 +27,11 @@ const de: typeof en = {
   movedTo: (name, place, of) => `${name}, Platz ${place} von ${of}`,
 
   nameHint: "Girokonto",
+  kind: "Art",
+  kinds: {
+    cash: "Bargeld", checking: "Girokonto", savings: "Erspartes", card: "Karte", loan: "Kredit",
+    investment: "Geldanlage", asset: "Sachwert", other: "Sonstiges",
+  },
   opening: "Anfangsbestand",
   openingHint:
     "Der Stand vor den Buchungen dieses Tages. Er darf negativ sein. Frühere Kontostände enthalten ihn nicht.",
@@ -44,6 +49,8 @@ const de: typeof en = {
     "Es hat Buchungen, und diese verlören ihr Konto. Es ist schon archiviert: Listen und Formulare zeigen es nicht.",
   usedOnlyEmpty:
     "Zum Löschen müssen seine Buchungen zuerst gelöscht oder auf ein anderes Konto verschoben werden.",
+  worth: "Vermögen",
+  reconcile: "Abgleichen",
   showTransactions: "Buchungen zeigen",
   quoted: (name) => `„${name}“`,
   budgets: (names, n) =>

@@ -25,6 +25,11 @@ export default {
   movedTo: (name: string, place: number, of: number) => `${name}, place ${place} of ${of}`,
 
   nameHint: "Checking account",
+  kind: "Kind",
+  kinds: {
+    cash: "Cash", checking: "Checking account", savings: "Savings", card: "Card", loan: "Loan",
+    investment: "Investment", asset: "Asset", other: "Other",
+  },
   opening: "Opening balance",
   openingHint:
     "What it held before that day’s transactions. It may be negative. Balances of earlier days do not contain it.",
@@ -41,6 +46,8 @@ export default {
   usedArchived:
     "It has transactions, and they would lose their wallet. It is archived already: lists and forms do not show it.",
   usedOnlyEmpty: "To delete it, first delete its transactions or move them to another wallet.",
+  worth: "Net worth",
+  reconcile: "Reconcile",
   showTransactions: "Show transactions",
   quoted: (name: string) => `“${name}”`,
   budgets: (names: string, n: number) =>

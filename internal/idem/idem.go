@@ -75,7 +75,7 @@ func InTx(
 	if call.Key == "" {
 		return false, pg.InTx(ctx, pool, fn)
 	}
-	if err := checkKey(call.Key); err != nil {
+	if err := CheckKey(call.Key); err != nil {
 		return false, err
 	}
 	err = pg.InTx(ctx, pool, func(tx pgx.Tx) error {
@@ -106,7 +106,7 @@ func (c Call) Record(response proto.Message) (Record, error) {
 	if c.Key == "" {
 		return Record{}, nil
 	}
-	if err := checkKey(c.Key); err != nil {
+	if err := CheckKey(c.Key); err != nil {
 		return Record{}, err
 	}
 	sealed, err := c.seal(response)
@@ -119,7 +119,7 @@ func Replay(ctx context.Context, q pg.Querier, call Call, response proto.Message
 	if call.Key == "" {
 		return false, nil
 	}
-	if err := checkKey(call.Key); err != nil {
+	if err := CheckKey(call.Key); err != nil {
 		return false, err
 	}
 	err := load(ctx, q, call, response)
@@ -171,8 +171,9 @@ func selectExpired(ctx context.Context, q pg.Querier) ([]uuid.UUID, error) {
 		LIMIT 1000`)
 }
 
-// checkKey returns an error unless the key is empty or up to 255 printable ASCII characters.
-func checkKey(key string) error {
+// CheckKey returns an error unless the key is empty or up to 255 printable ASCII characters. InTx
+// and Replay call it. A method calls it if it rejects requests for another reason before.
+func CheckKey(key string) error {
 	if len(key) > maxKey {
 		return apierr.IdempotencyKey
 	}

@@ -52,6 +52,7 @@ func TestExportAccount(t *testing.T) {
 		"webhooks.jsonl":        {"/api/v1/webhooks", "webhooks"},
 		"tokens.jsonl":          {"/api/v1/auth/tokens", "tokens"},
 		"sessions.jsonl":        {"/api/v1/auth/sessions", "sessions"},
+		"factors.json":          {"/api/v1/auth/factors", "factors"},
 		"user.json":             {"/api/v1/auth/me", "user"},
 		"settings.json":         {"/api/v1/settings", "settings"},
 	}

@@ -141,9 +141,10 @@ func (s *attackRun) eachOperation(
 					t: t, base: s.stack.URL, token: s.attacker.token, email: s.attacker.email,
 					password: s.attacker.password,
 				}
-				if operation.OperationID == "logout" || operation.OperationID == "changePassword" {
-					// Logout ends the session that the other attacks need, and failed password
-					// changes block the account.
+				switch operation.OperationID {
+				case "logout", "changePassword", "reauthenticate":
+					// Logout ends the session that the other attacks need, and failed attempts with
+					// a password block it.
 					me = newUserAt(t, s.stack.URL, "Mine")
 				}
 				attack(t, me, operation)
@@ -257,6 +258,7 @@ func (s *attackRun) body(t *testing.T, operation operation) object {
 		"alertThresholds": []int{50}, "currentPassword": "not the password",
 		"newPassword": "another long secret",
 		"scopes":      []string{"read"}, "token": "none", "invitationToken": "",
+		"mfaToken": "none", "code": "123456", "replace": false,
 		"expiresAt": time.Now().Add(time.Hour).UTC().Format(time.RFC3339),
 	}
 	body := object{}
@@ -266,12 +268,15 @@ func (s *attackRun) body(t *testing.T, operation operation) object {
 			body[field] = v
 		} else {
 			// An external id is the client's own, and a request with splits has no categoryId. A
-			// request with tags has no addTags and removeTags.
+			// request with tags has no addTags and removeTags, and one with a code no recoveryCode.
 			require.Contains(t, []string{
 				"endDate", "response", "externalId", "splits", "mapping", "addTags", "removeTags",
-				"cleared",
+				"cleared", "recoveryCode",
 			}, field, "add this field of %s to this test", operation.OperationID)
 		}
+	}
+	if operation.OperationID == "reauthenticate" {
+		delete(body, "code") // A request has either a password or a code.
 	}
 	return body
 }

@@ -1,8 +1,10 @@
 package test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -170,4 +172,34 @@ func processorTime(t *testing.T, postgres string) time.Duration {
 		}
 	}
 	return total
+}
+
+// staged uploads a file to import, and returns the id of the import.
+func (c *costRun) staged() string {
+	c.files++
+	file := strings.ReplaceAll(patternFile(), "-1.00", fmt.Sprintf("-%d.00", c.files+1))
+	staged := c.u.importFile(file, c.ids["wallet"]).created("IMPORT_CREATED")
+	return staged.text("import.id")
+}
+
+// one returns a single request that must succeed.
+func one(what string, send func() response) []worstRequest {
+	return []worstRequest{{what: what, send: send}}
+}
+
+// spend creates a transaction.
+func (c *costRun) spend() string {
+	return c.u.spend(c.ids["wallet"], c.ids["category"], "50")
+}
+
+// split returns a transaction with as many parts as possible.
+func (c *costRun) split() object {
+	ids := c.ids
+	part := object{"categoryId": ids["category"], "amount": 1, "description": longText}
+	all := with(expense(ids["wallet"], ids["category"], "50"), object{
+		"splits": slices.Repeat([]any{part}, 50), "notes": strings.Repeat("a", 4000),
+		"payee": longText[:200], "description": longText,
+	})
+	delete(all, "categoryId")
+	return all
 }

@@ -62,6 +62,11 @@ var worstRequests = map[string]func(c *costRun) []worstRequest{
 	"deleteTransactions": deletedMany,
 	"resendInvitation":   resentInvitation,
 	"withdrawInvitation": withdrawnInvitation,
+
+	"confirmTotp":         confirmedTotp,
+	"deleteTotp":          disabledTotp,
+	"createRecoveryCodes": renewedCodes,
+	"loginMfa":            secondStep,
 	"listTransactions": func(c *costRun) []worstRequest {
 		get := func(query url.Values) func() response {
 			query.Set("limit", "200")
@@ -267,34 +272,4 @@ var requestsOfState = map[string]func(c *costRun) []worstRequest{
 		}
 		return one("all fields", func() response { return u.patch("/api/v1/auth/me", change) })
 	},
-}
-
-// staged uploads a file to import, and returns the id of the import.
-func (c *costRun) staged() string {
-	c.files++
-	file := strings.ReplaceAll(patternFile(), "-1.00", fmt.Sprintf("-%d.00", c.files+1))
-	staged := c.u.importFile(file, c.ids["wallet"]).created("IMPORT_CREATED")
-	return staged.text("import.id")
-}
-
-// one returns a single request that must succeed.
-func one(what string, send func() response) []worstRequest {
-	return []worstRequest{{what: what, send: send}}
-}
-
-// spend creates a transaction.
-func (c *costRun) spend() string {
-	return c.u.spend(c.ids["wallet"], c.ids["category"], "50")
-}
-
-// split returns a transaction with as many parts as possible.
-func (c *costRun) split() object {
-	ids := c.ids
-	part := object{"categoryId": ids["category"], "amount": 1, "description": longText}
-	all := with(expense(ids["wallet"], ids["category"], "50"), object{
-		"splits": slices.Repeat([]any{part}, 50), "notes": strings.Repeat("a", 4000),
-		"payee": longText[:200], "description": longText,
-	})
-	delete(all, "categoryId")
-	return all
 }

@@ -108,6 +108,11 @@ var (
 	anyUUID = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
 	// isLinkToken matches the tokens of links in mails.
 	isLinkToken = regexp.MustCompile(`^[\w-]{43}$`)
+	// isCode matches codes of authenticator apps.
+	isCode = regexp.MustCompile(`^\d{6}$`)
+	// isRecoveryCode matches recovery codes, and isTotpSecret secrets of authenticator apps.
+	isRecoveryCode = regexp.MustCompile(`^[0-9a-z]{5}-[0-9a-z]{5}$`)
+	isTotpSecret   = regexp.MustCompile(`^[A-Z2-7]{32}$`)
 	// secrets are the replacements of fields that are different in each run, or must not be
 	// published.
 	secrets = map[string]string{
@@ -116,9 +121,17 @@ var (
 		"deviceKey":    "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8",
 		"refreshToken": "r-4Wn1ZBqkq0cVfDyGxJ2A", "secret": "whsec_Y29mZmVyLWV4YW1wbGUtc2VjcmV0",
 		"nextCursor": "AAECAwQFBgcICQoLDA0ODw",
-		"x":          "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo", "kid": "2026-11-20",
+		"mfaToken":   "mfa_wE3pTQ0cG5uXnZsY1bQ7Kq2dJm9hVf4oLr8aSiUyNxC",
+		"otpauthUri": "otpauth://totp/Coffer:ada@example.com?algorithm=SHA1&digits=6" +
+			"&issuer=Coffer&period=30&secret=" + exampleSecret,
+		// The image of a QR code is long.
+		"qrSvg": `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 49 49">...</svg>`,
+		"x":     "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo", "kid": "2026-11-20",
 	}
 )
+
+// exampleSecret is the secret of an authenticator app.
+const exampleSecret = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"
 
 // later are the replacements of times that are after the request.
 var later = map[string]string{
@@ -160,6 +173,15 @@ func isRecent(text string) bool {
 func (r *recorder) stableText(key, text string) string {
 	if key == "token" && isLinkToken.MatchString(text) {
 		return "wE3pTQ0cG5uXnZsY1bQ7Kq2dJm9hVf4oLr8aSiUyNxC"
+	}
+	if key == "code" && isCode.MatchString(text) {
+		return "287082"
+	}
+	if isTotpSecret.MatchString(text) {
+		return exampleSecret
+	}
+	if isRecoveryCode.MatchString(text) {
+		return "3f9k7-0zq2m"
 	}
 	if personaltoken.Is(text) {
 		return "cof_00000000000000000000000000000000000000000002Z4OqE"

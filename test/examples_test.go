@@ -226,6 +226,7 @@ func (r *recorder) sessions(me *user) {
 	r.call(me, http.MethodGet, "/.well-known/jwks.json", nil)
 	r.call(me, http.MethodGet, "/api/v1/auth/me", nil)
 	r.call(me, http.MethodPost, "/api/v1/auth/reauthenticate", object{"password": me.password})
+	r.factors(me)
 	r.call(me, http.MethodPatch, "/api/v1/auth/me", object{"name": "Ada Lovelace"})
 	other := *me
 	other.signIn()
@@ -248,6 +249,21 @@ func (r *recorder) sessions(me *user) {
 		object{"token": mailed(r.t, me.email, "/reset#"), "password": "a new long secret"})
 	me.password = "a new long secret"
 	me.signIn()
+}
+
+// factors enables an authenticator app, signs in with it, and disables it.
+func (r *recorder) factors(me *user) {
+	app := &phone{user: me}
+	app.secret = r.call(me, http.MethodPost, "/api/v1/auth/totp", object{}).text("secret")
+	confirmed := r.call(me, http.MethodPost, "/api/v1/auth/totp/confirm",
+		object{"code": app.code()})
+	r.call(me, http.MethodGet, "/api/v1/auth/factors", nil)
+	first := me.post("/api/v1/auth/login", object{"email": me.email, "password": me.password})
+	r.call(me, http.MethodPost, "/api/v1/auth/login/mfa", object{
+		"mfaToken": first.text("mfaToken"), "recoveryCode": confirmed.text("recoveryCodes.0"),
+	})
+	r.call(me, http.MethodPost, "/api/v1/auth/recovery-codes", object{})
+	r.call(me, http.MethodDelete, "/api/v1/auth/totp", nil)
 }
 
 func (r *recorder) deletions(u *user, wallet, category string) {

@@ -120,9 +120,9 @@ func linkTokens(running *devstack.Stack) []string {
 	return tokens
 }
 
-// leaks returns excerpts of the lines with secrets, tokens of links, e-mail addresses or the
-// service key. In a run of all tests, a record without spans, events or links is an error, because
-// it would prove nothing.
+// leaks returns excerpts of the lines with secrets, tokens of links and of sign-ins, recovery
+// codes, e-mail addresses or the service key. In a run of all tests, a record without spans, events
+// or links is an error, because it would prove nothing.
 func (r *record) leaks(running *devstack.Stack, whole bool) ([]string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
@@ -136,6 +136,12 @@ func (r *record) leaks(running *devstack.Stack, whole bool) ([]string, error) {
 	tokens := linkTokens(running)
 	if whole && len(tokens) == 0 {
 		return nil, errors.New("the record is incomplete: no mail with a link was sent")
+	}
+	disclosed.Lock()
+	keys := append(tokens, disclosed.secrets...)
+	disclosed.Unlock()
+	if whole && len(keys) == len(tokens) {
+		return nil, errors.New("the record is incomplete: no second factor was enabled")
 	}
 	spans, events := 0, 0
 	lines := bufio.NewScanner(r.file)
@@ -152,7 +158,7 @@ func (r *record) leaks(running *devstack.Stack, whole bool) ([]string, error) {
 		if at == nil && !strings.HasPrefix(line, "event ") {
 			at = mail.FindStringIndex(line)
 		}
-		for _, key := range append(tokens, running.ServiceKey) {
+		for _, key := range append(keys, running.ServiceKey) {
 			if found := strings.Index(line, key); found >= 0 {
 				at = []int{found, found + len(key)}
 			}

@@ -76,11 +76,16 @@ const (
 	ProfileChanged         AuditEntryType = "profile_changed"
 	Reauthenticated        AuditEntryType = "reauthenticated"
 	ReauthenticationFailed AuditEntryType = "reauthentication_failed"
+	RecoveryCodeUsed       AuditEntryType = "recovery_code_used"
+	RecoveryCodesCreated   AuditEntryType = "recovery_codes_created"
 	RefreshTokenReused     AuditEntryType = "refresh_token_reused"
 	Registered             AuditEntryType = "registered"
+	SecondFactorFailed     AuditEntryType = "second_factor_failed"
 	SessionEnded           AuditEntryType = "session_ended"
 	TokenCreated           AuditEntryType = "token_created"
 	TokenDeleted           AuditEntryType = "token_deleted"
+	TotpDisabled           AuditEntryType = "totp_disabled"
+	TotpEnabled            AuditEntryType = "totp_enabled"
 )
 
 // Valid indicates whether the value is a known member of the AuditEntryType enum.
@@ -126,15 +131,25 @@ func (e AuditEntryType) Valid() bool {
 		return true
 	case ReauthenticationFailed:
 		return true
+	case RecoveryCodeUsed:
+		return true
+	case RecoveryCodesCreated:
+		return true
 	case RefreshTokenReused:
 		return true
 	case Registered:
+		return true
+	case SecondFactorFailed:
 		return true
 	case SessionEnded:
 		return true
 	case TokenCreated:
 		return true
 	case TokenDeleted:
+		return true
+	case TotpDisabled:
+		return true
+	case TotpEnabled:
 		return true
 	default:
 		return false
@@ -414,6 +429,21 @@ func (e CommitImportResultCode) Valid() bool {
 	}
 }
 
+// Defines values for ConfirmTotpResultCode.
+const (
+	TOTPENABLED ConfirmTotpResultCode = "TOTP_ENABLED"
+)
+
+// Valid indicates whether the value is a known member of the ConfirmTotpResultCode enum.
+func (e ConfirmTotpResultCode) Valid() bool {
+	switch e {
+	case TOTPENABLED:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for CreateAdjustmentResultCode.
 const (
 	ADJUSTMENTCREATED     CreateAdjustmentResultCode = "ADJUSTMENT_CREATED"
@@ -657,6 +687,21 @@ func (e CreatePersonalTokenResultCode) Valid() bool {
 	}
 }
 
+// Defines values for CreateRecoveryCodesResultCode.
+const (
+	RECOVERYCODESCREATED CreateRecoveryCodesResultCode = "RECOVERY_CODES_CREATED"
+)
+
+// Valid indicates whether the value is a known member of the CreateRecoveryCodesResultCode enum.
+func (e CreateRecoveryCodesResultCode) Valid() bool {
+	switch e {
+	case RECOVERYCODESCREATED:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for CreateRuleRequestMatch.
 const (
 	CreateRuleRequestMatchAll CreateRuleRequestMatch = "all"
@@ -705,6 +750,21 @@ const (
 func (e CreateRuleResultCode) Valid() bool {
 	switch e {
 	case RULECREATED:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for CreateTotpResultCode.
+const (
+	TOTPCREATED CreateTotpResultCode = "TOTP_CREATED"
+)
+
+// Valid indicates whether the value is a known member of the CreateTotpResultCode enum.
+func (e CreateTotpResultCode) Valid() bool {
+	switch e {
+	case TOTPCREATED:
 		return true
 	default:
 		return false
@@ -1086,6 +1146,21 @@ func (e DeleteTagResultCode) Valid() bool {
 	}
 }
 
+// Defines values for DeleteTotpResultCode.
+const (
+	TOTPDISABLED DeleteTotpResultCode = "TOTP_DISABLED"
+)
+
+// Valid indicates whether the value is a known member of the DeleteTotpResultCode enum.
+func (e DeleteTotpResultCode) Valid() bool {
+	switch e {
+	case TOTPDISABLED:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for DeleteTransactionResultCode.
 const (
 	TRANSACTIONDELETED DeleteTransactionResultCode = "TRANSACTION_DELETED"
@@ -1323,6 +1398,21 @@ const (
 func (e GetComparisonResultCode) Valid() bool {
 	switch e {
 	case COMPARISONFETCHED:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for GetFactorsResultCode.
+const (
+	FACTORSFETCHED GetFactorsResultCode = "FACTORS_FETCHED"
+)
+
+// Valid indicates whether the value is a known member of the GetFactorsResultCode enum.
+func (e GetFactorsResultCode) Valid() bool {
+	switch e {
+	case FACTORSFETCHED:
 		return true
 	default:
 		return false
@@ -2553,15 +2643,66 @@ func (e ListedBudgetStatus) Valid() bool {
 	}
 }
 
+// Defines values for LoginMfaResultCode.
+const (
+	LoginMfaResultCodeLOGINSUCCESS LoginMfaResultCode = "LOGIN_SUCCESS"
+)
+
+// Valid indicates whether the value is a known member of the LoginMfaResultCode enum.
+func (e LoginMfaResultCode) Valid() bool {
+	switch e {
+	case LoginMfaResultCodeLOGINSUCCESS:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for LoginMfaResultTokenType.
+const (
+	LoginMfaResultTokenTypeBearer LoginMfaResultTokenType = "Bearer"
+)
+
+// Valid indicates whether the value is a known member of the LoginMfaResultTokenType enum.
+func (e LoginMfaResultTokenType) Valid() bool {
+	switch e {
+	case LoginMfaResultTokenTypeBearer:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for LoginResultCode.
 const (
-	LOGINSUCCESS LoginResultCode = "LOGIN_SUCCESS"
+	LoginResultCodeLOGINSUCCESS LoginResultCode = "LOGIN_SUCCESS"
+	LoginResultCodeMFAREQUIRED  LoginResultCode = "MFA_REQUIRED"
 )
 
 // Valid indicates whether the value is a known member of the LoginResultCode enum.
 func (e LoginResultCode) Valid() bool {
 	switch e {
-	case LOGINSUCCESS:
+	case LoginResultCodeLOGINSUCCESS:
+		return true
+	case LoginResultCodeMFAREQUIRED:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for LoginResultMethods.
+const (
+	Recovery LoginResultMethods = "recovery"
+	Totp     LoginResultMethods = "totp"
+)
+
+// Valid indicates whether the value is a known member of the LoginResultMethods enum.
+func (e LoginResultMethods) Valid() bool {
+	switch e {
+	case Recovery:
+		return true
+	case Totp:
 		return true
 	default:
 		return false
@@ -4149,6 +4290,21 @@ func (e LoginParamsSession) Valid() bool {
 	}
 }
 
+// Defines values for LoginMfaParamsSession.
+const (
+	LoginMfaParamsSessionCookie LoginMfaParamsSession = "cookie"
+)
+
+// Valid indicates whether the value is a known member of the LoginMfaParamsSession enum.
+func (e LoginMfaParamsSession) Valid() bool {
+	switch e {
+	case LoginMfaParamsSessionCookie:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for RefreshParamsSession.
 const (
 	RefreshParamsSessionCookie RefreshParamsSession = "cookie"
@@ -4793,7 +4949,7 @@ type AuditEntry struct {
 	// TokenName Name of the personal access token in entries of token_created and token_deleted; absent in entries of another type.
 	TokenName *string `json:"tokenName,omitempty"`
 
-	// Type Type of the event: registered, login_succeeded, login_failed, refresh_token_reused, session_ended, logged_out, password_changed, password_change_failed, password_reset, profile_changed, email_changed, email_change_failed, email_change_requested, email_confirmed, email_reverted, invitation_sent, invitation_answered, invitation_ended, member_updated, member_removed, token_created, token_deleted, reauthenticated, reauthentication_failed or account_exported.
+	// Type Type of the event: registered, login_succeeded, login_failed, refresh_token_reused, session_ended, logged_out, password_changed, password_change_failed, password_reset, profile_changed, email_changed, email_change_failed, email_change_requested, email_confirmed, email_reverted, invitation_sent, invitation_answered, invitation_ended, member_updated, member_removed, token_created, token_deleted, reauthenticated, reauthentication_failed, account_exported, second_factor_failed, totp_enabled, totp_disabled, recovery_codes_created or recovery_code_used.
 	Type AuditEntryType `json:"type"`
 
 	// UserAgent User-Agent header of the client, at most 255 characters. Absent if it is unknown.
@@ -4803,7 +4959,7 @@ type AuditEntry struct {
 // AuditEntryOutcome success or failure.
 type AuditEntryOutcome string
 
-// AuditEntryType Type of the event: registered, login_succeeded, login_failed, refresh_token_reused, session_ended, logged_out, password_changed, password_change_failed, password_reset, profile_changed, email_changed, email_change_failed, email_change_requested, email_confirmed, email_reverted, invitation_sent, invitation_answered, invitation_ended, member_updated, member_removed, token_created, token_deleted, reauthenticated, reauthentication_failed or account_exported.
+// AuditEntryType Type of the event: registered, login_succeeded, login_failed, refresh_token_reused, session_ended, logged_out, password_changed, password_change_failed, password_reset, profile_changed, email_changed, email_change_failed, email_change_requested, email_confirmed, email_reverted, invitation_sent, invitation_answered, invitation_ended, member_updated, member_removed, token_created, token_deleted, reauthenticated, reauthentication_failed, account_exported, second_factor_failed, totp_enabled, totp_disabled, recovery_codes_created or recovery_code_used.
 type AuditEntryType string
 
 // AuditSharing AuditSharing describes an event between the owner and a member of a shared budget.
@@ -5258,6 +5414,27 @@ type Comparison struct {
 	Totals *ComparedGroup `json:"totals,omitempty"`
 }
 
+// ConfirmTotpRequest defines model for ConfirmTotpRequest.
+type ConfirmTotpRequest struct {
+	// Code 6 digits that the app shows.
+	Code string `json:"code"`
+}
+
+// ConfirmTotpResult defines model for ConfirmTotpResult.
+type ConfirmTotpResult struct {
+	// Code The result of the operation, for programs.
+	Code ConfirmTotpResultCode `json:"code"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
+
+	// RecoveryCodes 10 recovery codes, each of which replaces a code of the app once.
+	RecoveryCodes []string `json:"recoveryCodes"`
+}
+
+// ConfirmTotpResultCode The result of the operation, for programs.
+type ConfirmTotpResultCode string
+
 // CorrectedLine CorrectedLine is a line item of a corrected receipt.
 //
 // Example: {"amount":3,"categoryId":"0199f0c5-0000-7000-8000-000000000011","description":"Milk"}
@@ -5489,6 +5666,24 @@ type CreatePersonalTokenResult struct {
 // CreatePersonalTokenResultCode The result of the operation, for programs.
 type CreatePersonalTokenResultCode string
 
+// CreateRecoveryCodesRequest defines model for CreateRecoveryCodesRequest.
+type CreateRecoveryCodesRequest = map[string]interface{}
+
+// CreateRecoveryCodesResult defines model for CreateRecoveryCodesResult.
+type CreateRecoveryCodesResult struct {
+	// Code The result of the operation, for programs.
+	Code CreateRecoveryCodesResultCode `json:"code"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
+
+	// RecoveryCodes 10 recovery codes, each of which replaces a code of the app once.
+	RecoveryCodes []string `json:"recoveryCodes"`
+}
+
+// CreateRecoveryCodesResultCode The result of the operation, for programs.
+type CreateRecoveryCodesResultCode string
+
 // CreateRuleRequest defines model for CreateRuleRequest.
 type CreateRuleRequest struct {
 	// Actions 1 to 5, each kind once.
@@ -5535,6 +5730,33 @@ type CreateRuleResult struct {
 
 // CreateRuleResultCode The result of the operation, for programs.
 type CreateRuleResultCode string
+
+// CreateTotpRequest defines model for CreateTotpRequest.
+type CreateTotpRequest struct {
+	// Replace Required to replace an enabled app.
+	Replace *bool `json:"replace,omitempty"`
+}
+
+// CreateTotpResult defines model for CreateTotpResult.
+type CreateTotpResult struct {
+	// Code The result of the operation, for programs.
+	Code CreateTotpResultCode `json:"code"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
+
+	// OtpauthUri The secret and its parameters as a URI that apps open: SHA-1, 6 digits, steps of 30 seconds.
+	OtpauthUri string `json:"otpauthUri"`
+
+	// QrSvg The URI as a QR code, an SVG image.
+	QrSvg string `json:"qrSvg"`
+
+	// Secret The secret in Base32, to type it.
+	Secret string `json:"secret"`
+}
+
+// CreateTotpResultCode The result of the operation, for programs.
+type CreateTotpResultCode string
 
 // CreateTransactionRequest Example: {"amount":20,"categoryId":"0199f0c5-0000-7000-8000-000000000004","currency":"USD","date":"2026-03-15","description":"Souvenir","type":"expense","walletId":"0199f0c5-0000-7000-8000-000000000003"}
 type CreateTransactionRequest struct {
@@ -6035,6 +6257,18 @@ type DeleteTagResult struct {
 // DeleteTagResultCode The result of the operation, for programs.
 type DeleteTagResultCode string
 
+// DeleteTotpResult defines model for DeleteTotpResult.
+type DeleteTotpResult struct {
+	// Code The result of the operation, for programs.
+	Code DeleteTotpResultCode `json:"code"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
+}
+
+// DeleteTotpResultCode The result of the operation, for programs.
+type DeleteTotpResultCode string
+
 // DeleteTransactionResult defines model for DeleteTransactionResult.
 type DeleteTransactionResult struct {
 	// Code The result of the operation, for programs.
@@ -6226,6 +6460,17 @@ type ExchangePersonalTokenResultScopes string
 // ExchangePersonalTokenResultTokenType Always Bearer.
 type ExchangePersonalTokenResultTokenType string
 
+// Factors Factors are the second factors of a user, without secrets.
+//
+// Example: {"recoveryCodesLeft":10,"totpEnabledAt":"2026-11-20T10:15:00.000Z"}
+type Factors struct {
+	// RecoveryCodesLeft Number of recovery codes that were not used.
+	RecoveryCodesLeft int32 `json:"recoveryCodesLeft"`
+
+	// TotpEnabledAt Time at which the authenticator app was enabled, RFC 3339 in UTC. Absent without one.
+	TotpEnabledAt *time.Time `json:"totpEnabledAt,omitempty"`
+}
+
 // FilterTotals FilterTotals contains the totals of the transactions in a list in one currency, in the major unit. Parts count with the type of their transaction (see Split).
 //
 // Example: {"count":1,"currency":"EUR","expense":12.5,"income":0}
@@ -6376,6 +6621,23 @@ type GetComparisonResult struct {
 
 // GetComparisonResultCode The result of the operation, for programs.
 type GetComparisonResultCode string
+
+// GetFactorsResult defines model for GetFactorsResult.
+type GetFactorsResult struct {
+	// Code The result of the operation, for programs.
+	Code GetFactorsResultCode `json:"code"`
+
+	// Factors Factors are the second factors of a user, without secrets.
+	//
+	// Example: {"recoveryCodesLeft":10,"totpEnabledAt":"2026-11-20T10:15:00.000Z"}
+	Factors Factors `json:"factors"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
+}
+
+// GetFactorsResultCode The result of the operation, for programs.
+type GetFactorsResultCode string
 
 // GetFlowResult defines model for GetFlowResult.
 type GetFlowResult struct {
@@ -6785,7 +7047,7 @@ type ImportAssumptionReason string
 
 // ImportCategory ImportCategory is a category that a file names.
 //
-// Example: {"categoryId":"0199f0c5-0000-7000-8000-000000000048","count":1,"create":false,"name":"Food"}
+// Example: {"categoryId":"0199f0c5-0000-7000-8000-000000000049","count":1,"create":false,"name":"Food"}
 type ImportCategory struct {
 	// CategoryId Id of the category for these rows.
 	CategoryId *openapi_types.UUID `json:"categoryId,omitempty"`
@@ -7756,22 +8018,25 @@ type ListedBudgetRole string
 // ListedBudgetStatus By today's date in the time zone of the owner's settings: upcoming before startDate, ended after endDate, otherwise active.
 type ListedBudgetStatus string
 
-// LoginRequest defines model for LoginRequest.
-type LoginRequest struct {
-	// Email In any letter case.
-	Email string `json:"email"`
+// LoginMfaRequest defines model for LoginMfaRequest.
+type LoginMfaRequest struct {
+	// Code 6 digits that the authenticator app shows. Either code or recoveryCode is required.
+	Code *string `json:"code,omitempty"`
 
-	// Password At most 128 characters.
-	Password string `json:"password"`
+	// MfaToken mfaToken of the first step.
+	MfaToken string `json:"mfaToken"`
+
+	// RecoveryCode A recovery code, in any letter case, with or without its hyphen.
+	RecoveryCode *string `json:"recoveryCode,omitempty"`
 }
 
-// LoginResult defines model for LoginResult.
-type LoginResult struct {
+// LoginMfaResult defines model for LoginMfaResult.
+type LoginMfaResult struct {
 	// AccessToken JWT for the header Authorization: Bearer.
 	AccessToken string `json:"accessToken"`
 
 	// Code The result of the operation, for programs.
-	Code LoginResultCode `json:"code"`
+	Code LoginMfaResultCode `json:"code"`
 
 	// DeviceKey AES-256 key of the user in base64url, for data that a client keeps on the device after the session has ended. Each sign-in and refresh returns the same key, and nothing else does. It changes with the service key of the installation.
 	DeviceKey string `json:"deviceKey"`
@@ -7789,7 +8054,7 @@ type LoginResult struct {
 	Token string `json:"token"`
 
 	// TokenType Always Bearer.
-	TokenType LoginResultTokenType `json:"tokenType"`
+	TokenType LoginMfaResultTokenType `json:"tokenType"`
 
 	// User User is a person with an account.
 	//
@@ -7797,8 +8062,64 @@ type LoginResult struct {
 	User User `json:"user"`
 }
 
+// LoginMfaResultCode The result of the operation, for programs.
+type LoginMfaResultCode string
+
+// LoginMfaResultTokenType Always Bearer.
+type LoginMfaResultTokenType string
+
+// LoginRequest defines model for LoginRequest.
+type LoginRequest struct {
+	// Email In any letter case.
+	Email string `json:"email"`
+
+	// Password At most 128 characters.
+	Password string `json:"password"`
+}
+
+// LoginResult defines model for LoginResult.
+type LoginResult struct {
+	// AccessToken JWT for the header Authorization: Bearer. Absent with MFA_REQUIRED, as are the other tokens and the user.
+	AccessToken *string `json:"accessToken,omitempty"`
+
+	// Code The result of the operation, for programs.
+	Code LoginResultCode `json:"code"`
+
+	// DeviceKey AES-256 key of the user in base64url, for data that a client keeps on the device after the session has ended. Each sign-in and refresh returns the same key, and nothing else does. It changes with the service key of the installation.
+	DeviceKey *string `json:"deviceKey,omitempty"`
+
+	// ExpiresIn Lifetime of the access token in seconds, 3600 by default; with MFA_REQUIRED that of the mfaToken, 300.
+	ExpiresIn int32 `json:"expiresIn"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
+
+	// Methods The second factors of the user: totp (a code of an authenticator app) and recovery (a recovery code). Only with MFA_REQUIRED.
+	Methods *[]LoginResultMethods `json:"methods,omitempty"`
+
+	// MfaToken Token for POST /api/v1/auth/login/mfa. It is valid once. Only with MFA_REQUIRED.
+	MfaToken *string `json:"mfaToken,omitempty"`
+
+	// RefreshToken Opaque token for POST /api/v1/auth/refresh. It is valid once. Absent if it is set as a cookie.
+	RefreshToken *string `json:"refreshToken,omitempty"`
+
+	// Token The same as accessToken.
+	Token *string `json:"token,omitempty"`
+
+	// TokenType Always Bearer.
+	TokenType *LoginResultTokenType `json:"tokenType,omitempty"`
+
+	// User User is a person with an account.
+	//
+	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","email":"ada@example.com","emailVerified":false,"id":"0199f0c5-0000-7000-8000-000000000001","name":"Ada"}
+	User *User `json:"user,omitempty"`
+}
+
 // LoginResultCode The result of the operation, for programs.
 type LoginResultCode string
+
+// LoginResultMethods defines model for LoginResult.Methods.
+type LoginResultMethods string
 
 // LoginResultTokenType Always Bearer.
 type LoginResultTokenType string
@@ -8084,8 +8405,14 @@ type ProgressState string
 
 // ReauthenticateRequest defines model for ReauthenticateRequest.
 type ReauthenticateRequest struct {
-	// Password The password of the user, at most 128 characters.
-	Password string `json:"password"`
+	// Code 6 digits that the authenticator app shows.
+	Code *string `json:"code,omitempty"`
+
+	// Password The password of the user, at most 128 characters. Either password, code or recoveryCode is required.
+	Password *string `json:"password,omitempty"`
+
+	// RecoveryCode A recovery code, in any letter case, with or without its hyphen.
+	RecoveryCode *string `json:"recoveryCode,omitempty"`
 }
 
 // ReauthenticateResult defines model for ReauthenticateResult.
@@ -8823,7 +9150,7 @@ type RuleExample struct {
 
 // RuleSuggestion RuleSuggestion is a rule that does not exist yet. CreateRule accepts its name, conditions and actions.
 //
-// Example: {"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000048"}],"conditions":[{"field":"payee","op":"startsWith","values":["Bakery"]}],"count":3,"name":"Bakery"}
+// Example: {"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000049"}],"conditions":[{"field":"payee","op":"startsWith","values":["Bakery"]}],"count":3,"name":"Bakery"}
 type RuleSuggestion struct {
 	// Actions One action, which sets a category.
 	Actions []RuleAction `json:"actions"`
@@ -8942,7 +9269,7 @@ type ShareBudgetResultCode string
 
 // Split Split is a part of a transaction with a separate category. It counts with the type of its transaction: a part of an expense is part of the expense of its category, and a negative part, such as a refund, lowers that expense. It is never income. A negative part of an income lowers the income of its category in the same way. All totals of Coffer use this definition, and count a split transaction once.
 //
-// Example: {"amount":8,"categoryId":"0199f0c5-0000-7000-8000-000000000048","description":"Bread"}
+// Example: {"amount":8,"categoryId":"0199f0c5-0000-7000-8000-000000000049","description":"Bread"}
 type Split struct {
 	// Amount In the major unit of the transaction's currency: positive, and negative for a refund. Not 0.
 	Amount json.Number `json:"amount"`
@@ -9125,7 +9452,7 @@ type TestWebhookResultCode string
 
 // Tombstone Tombstone is a deleted object.
 //
-// Example: {"deletedAt":"2026-11-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000052","kind":"category"}
+// Example: {"deletedAt":"2026-11-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000053","kind":"category"}
 type Tombstone struct {
 	// DeletedAt Time of the deletion; RFC 3339, UTC.
 	DeletedAt time.Time `json:"deletedAt"`
@@ -10425,6 +10752,18 @@ type LoginParams struct {
 // LoginParamsSession defines parameters for Login.
 type LoginParamsSession string
 
+// LoginMfaParams defines parameters for LoginMfa.
+type LoginMfaParams struct {
+	// Session The value cookie sets the refresh token as a cookie that scripts cannot read, and omits it from the body. This is for web applications.
+	Session *LoginMfaParamsSession `form:"session,omitempty" json:"session,omitempty"`
+
+	// IdempotencyKey Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response. At most 255 printable ASCII characters.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// LoginMfaParamsSession defines parameters for LoginMfa.
+type LoginMfaParamsSession string
+
 // UpdateMeParams defines parameters for UpdateMe.
 type UpdateMeParams struct {
 	// IfMatch ETag of the version that the change is based on. If it is absent, the change applies to any version.
@@ -10442,6 +10781,12 @@ type ForgotPasswordParams struct {
 
 // ResetPasswordParams defines parameters for ResetPassword.
 type ResetPasswordParams struct {
+	// IdempotencyKey Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response. At most 255 printable ASCII characters.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// CreateRecoveryCodesParams defines parameters for CreateRecoveryCodes.
+type CreateRecoveryCodesParams struct {
 	// IdempotencyKey Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response. At most 255 printable ASCII characters.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
@@ -10481,6 +10826,18 @@ type ListSessionsParams struct {
 
 // CreatePersonalTokenParams defines parameters for CreatePersonalToken.
 type CreatePersonalTokenParams struct {
+	// IdempotencyKey Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response. At most 255 printable ASCII characters.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// CreateTotpParams defines parameters for CreateTotp.
+type CreateTotpParams struct {
+	// IdempotencyKey Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response. At most 255 printable ASCII characters.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// ConfirmTotpParams defines parameters for ConfirmTotp.
+type ConfirmTotpParams struct {
 	// IdempotencyKey Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response. At most 255 printable ASCII characters.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
@@ -11517,6 +11874,9 @@ type OpenInvitationJSONRequestBody = OpenInvitationRequest
 // LoginJSONRequestBody defines body for Login for application/json ContentType.
 type LoginJSONRequestBody = LoginRequest
 
+// LoginMfaJSONRequestBody defines body for LoginMfa for application/json ContentType.
+type LoginMfaJSONRequestBody = LoginMfaRequest
+
 // LogoutJSONRequestBody defines body for Logout for application/json ContentType.
 type LogoutJSONRequestBody = LogoutRequest
 
@@ -11535,6 +11895,9 @@ type ResetPasswordJSONRequestBody = ResetPasswordRequest
 // ReauthenticateJSONRequestBody defines body for Reauthenticate for application/json ContentType.
 type ReauthenticateJSONRequestBody = ReauthenticateRequest
 
+// CreateRecoveryCodesJSONRequestBody defines body for CreateRecoveryCodes for application/json ContentType.
+type CreateRecoveryCodesJSONRequestBody = CreateRecoveryCodesRequest
+
 // RefreshJSONRequestBody defines body for Refresh for application/json ContentType.
 type RefreshJSONRequestBody = RefreshRequest
 
@@ -11546,6 +11909,12 @@ type CreatePersonalTokenJSONRequestBody = CreatePersonalTokenRequest
 
 // ExchangePersonalTokenJSONRequestBody defines body for ExchangePersonalToken for application/json ContentType.
 type ExchangePersonalTokenJSONRequestBody = ExchangePersonalTokenRequest
+
+// CreateTotpJSONRequestBody defines body for CreateTotp for application/json ContentType.
+type CreateTotpJSONRequestBody = CreateTotpRequest
+
+// ConfirmTotpJSONRequestBody defines body for ConfirmTotp for application/json ContentType.
+type ConfirmTotpJSONRequestBody = ConfirmTotpRequest
 
 // CreateBudgetJSONRequestBody defines body for CreateBudget for application/json ContentType.
 type CreateBudgetJSONRequestBody = CreateBudgetRequest
@@ -11839,6 +12208,13 @@ type ClientInterface interface {
 	// Corresponds with POST /api/v1/auth/email/verify (the `VerifyEmail` operationId).
 	VerifyEmail(ctx context.Context, params *VerifyEmailParams, body VerifyEmailJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// GetFactors Get factors
+	//
+	// Returns the second factors of the user.
+	//
+	// Corresponds with GET /api/v1/auth/factors (the `GetFactors` operationId).
+	GetFactors(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// OpenInvitationWithBody Open invitation
 	//
 	// Returns the invited e-mail of a link in a mail, and whether it has an account. The mail was sent because a user shares a budget with this e-mail.
@@ -11859,7 +12235,7 @@ type ClientInterface interface {
 
 	// LoginWithBody Login
 	//
-	// Signs a user in: starts a session and returns its tokens. The response does not reveal whether the e-mail has an account. After too many failures within 15 minutes, requests are rejected with RATE_LIMITED, even with the right password: 10 failures for the account from one address, 50 for the account, or 100 from the address. The last two limits do not apply to an address that the user has signed in from within 90 days. With session=cookie the refresh token is set as a cookie, and is not in the body.
+	// Signs a user in: starts a session and returns its tokens. The response does not reveal whether the e-mail has an account. After too many failures within 15 minutes, requests are rejected with RATE_LIMITED, even with the right password: 10 failures for the account from one address, 50 for the account, or 100 from the address. The last two limits do not apply to an address that the user has signed in from within 90 days. With session=cookie the refresh token is set as a cookie, and is not in the body. For a user with a second factor the response is MFA_REQUIRED, with an mfaToken for POST /api/v1/auth/login/mfa and without tokens.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -11868,12 +12244,30 @@ type ClientInterface interface {
 
 	// Login Login
 	//
-	// Signs a user in: starts a session and returns its tokens. The response does not reveal whether the e-mail has an account. After too many failures within 15 minutes, requests are rejected with RATE_LIMITED, even with the right password: 10 failures for the account from one address, 50 for the account, or 100 from the address. The last two limits do not apply to an address that the user has signed in from within 90 days. With session=cookie the refresh token is set as a cookie, and is not in the body.
+	// Signs a user in: starts a session and returns its tokens. The response does not reveal whether the e-mail has an account. After too many failures within 15 minutes, requests are rejected with RATE_LIMITED, even with the right password: 10 failures for the account from one address, 50 for the account, or 100 from the address. The last two limits do not apply to an address that the user has signed in from within 90 days. With session=cookie the refresh token is set as a cookie, and is not in the body. For a user with a second factor the response is MFA_REQUIRED, with an mfaToken for POST /api/v1/auth/login/mfa and without tokens.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /api/v1/auth/login (the `Login` operationId).
 	Login(ctx context.Context, params *LoginParams, body LoginJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// LoginMfaWithBody Login mfa
+	//
+	// Second step of a sign-in: starts a session with the mfaToken of the first step and a code of an authenticator app or a recovery code. Each code, and the mfaToken, works once. A wrong code leaves the mfaToken valid. After 5 wrong codes for an mfaToken, or 10 for the account within 15 minutes, requests are rejected with RATE_LIMITED.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/auth/login/mfa (the `LoginMfa` operationId).
+	LoginMfaWithBody(ctx context.Context, params *LoginMfaParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// LoginMfa Login mfa
+	//
+	// Second step of a sign-in: starts a session with the mfaToken of the first step and a code of an authenticator app or a recovery code. Each code, and the mfaToken, works once. A wrong code leaves the mfaToken valid. After 5 wrong codes for an mfaToken, or 10 for the account within 15 minutes, requests are rejected with RATE_LIMITED.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/auth/login/mfa (the `LoginMfa` operationId).
+	LoginMfa(ctx context.Context, params *LoginMfaParams, body LoginMfaJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// LogoutWithBody Logout
 	//
@@ -11990,6 +12384,24 @@ type ClientInterface interface {
 	// Corresponds with POST /api/v1/auth/reauthenticate (the `Reauthenticate` operationId).
 	Reauthenticate(ctx context.Context, body ReauthenticateJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// CreateRecoveryCodesWithBody Create recovery codes
+	//
+	// Replaces all recovery codes of a user with a second factor, and returns the new ones, once.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/auth/recovery-codes (the `CreateRecoveryCodes` operationId).
+	CreateRecoveryCodesWithBody(ctx context.Context, params *CreateRecoveryCodesParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateRecoveryCodes Create recovery codes
+	//
+	// Replaces all recovery codes of a user with a second factor, and returns the new ones, once.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/auth/recovery-codes (the `CreateRecoveryCodes` operationId).
+	CreateRecoveryCodes(ctx context.Context, params *CreateRecoveryCodesParams, body CreateRecoveryCodesJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// RefreshWithBody Refresh
 	//
 	// Exchanges a refresh token for a new access token and a new refresh token, and extends the session. A refresh token is valid once. If it is used again, its session ends, because the token may have been stolen. Without a refresh token in the body, the session cookie is used, and the new refresh token is set as a cookie. This requires the header X-Coffer-Client, and a request from the site itself. A cookie that was exchanged less than 20 seconds ago gets the same new cookie again, because several tabs of a browser share it.
@@ -12089,6 +12501,49 @@ type ClientInterface interface {
 	//
 	// Corresponds with DELETE /api/v1/auth/tokens/{id} (the `DeletePersonalToken` operationId).
 	DeletePersonalToken(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DeleteTotp Delete totp
+	//
+	// Disables the authenticator app. If no second factor is left, the recovery codes are deleted too, and sign-ins need only the password.
+	//
+	// Corresponds with DELETE /api/v1/auth/totp (the `DeleteTotp` operationId).
+	DeleteTotp(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateTotpWithBody Create totp
+	//
+	// Creates a secret for an authenticator app, which has no effect until POST /api/v1/auth/totp/confirm. With replace, the present app stays in use until then.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/auth/totp (the `CreateTotp` operationId).
+	CreateTotpWithBody(ctx context.Context, params *CreateTotpParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateTotp Create totp
+	//
+	// Creates a secret for an authenticator app, which has no effect until POST /api/v1/auth/totp/confirm. With replace, the present app stays in use until then.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/auth/totp (the `CreateTotp` operationId).
+	CreateTotp(ctx context.Context, params *CreateTotpParams, body CreateTotpJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ConfirmTotpWithBody Confirm totp
+	//
+	// Enables the app that generated the code, and returns new recovery codes, once; earlier ones stop working. All other sessions of the user end. Personal access tokens stay valid.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/auth/totp/confirm (the `ConfirmTotp` operationId).
+	ConfirmTotpWithBody(ctx context.Context, params *ConfirmTotpParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ConfirmTotp Confirm totp
+	//
+	// Enables the app that generated the code, and returns new recovery codes, once; earlier ones stop working. All other sessions of the user end. Personal access tokens stay valid.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/auth/totp/confirm (the `ConfirmTotp` operationId).
+	ConfirmTotp(ctx context.Context, params *ConfirmTotpParams, body ConfirmTotpJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListBudgets List budgets
 	//
@@ -13471,6 +13926,23 @@ func (c *Client) VerifyEmail(ctx context.Context, params *VerifyEmailParams, bod
 	return c.Client.Do(req)
 }
 
+// GetFactors Get factors
+//
+// Returns the second factors of the user.
+//
+// Corresponds with GET /api/v1/auth/factors (the `GetFactors` operationId).
+func (c *Client) GetFactors(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetFactorsRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // OpenInvitationWithBody Open invitation
 //
 // Returns the invited e-mail of a link in a mail, and whether it has an account. The mail was sent because a user shares a budget with this e-mail.
@@ -13511,7 +13983,7 @@ func (c *Client) OpenInvitation(ctx context.Context, body OpenInvitationJSONRequ
 
 // LoginWithBody Login
 //
-// Signs a user in: starts a session and returns its tokens. The response does not reveal whether the e-mail has an account. After too many failures within 15 minutes, requests are rejected with RATE_LIMITED, even with the right password: 10 failures for the account from one address, 50 for the account, or 100 from the address. The last two limits do not apply to an address that the user has signed in from within 90 days. With session=cookie the refresh token is set as a cookie, and is not in the body.
+// Signs a user in: starts a session and returns its tokens. The response does not reveal whether the e-mail has an account. After too many failures within 15 minutes, requests are rejected with RATE_LIMITED, even with the right password: 10 failures for the account from one address, 50 for the account, or 100 from the address. The last two limits do not apply to an address that the user has signed in from within 90 days. With session=cookie the refresh token is set as a cookie, and is not in the body. For a user with a second factor the response is MFA_REQUIRED, with an mfaToken for POST /api/v1/auth/login/mfa and without tokens.
 //
 // Takes any type of body and a specified content type.
 //
@@ -13530,13 +14002,51 @@ func (c *Client) LoginWithBody(ctx context.Context, params *LoginParams, content
 
 // Login Login
 //
-// Signs a user in: starts a session and returns its tokens. The response does not reveal whether the e-mail has an account. After too many failures within 15 minutes, requests are rejected with RATE_LIMITED, even with the right password: 10 failures for the account from one address, 50 for the account, or 100 from the address. The last two limits do not apply to an address that the user has signed in from within 90 days. With session=cookie the refresh token is set as a cookie, and is not in the body.
+// Signs a user in: starts a session and returns its tokens. The response does not reveal whether the e-mail has an account. After too many failures within 15 minutes, requests are rejected with RATE_LIMITED, even with the right password: 10 failures for the account from one address, 50 for the account, or 100 from the address. The last two limits do not apply to an address that the user has signed in from within 90 days. With session=cookie the refresh token is set as a cookie, and is not in the body. For a user with a second factor the response is MFA_REQUIRED, with an mfaToken for POST /api/v1/auth/login/mfa and without tokens.
 //
 // Takes a body of the `application/json` content type.
 //
 // Corresponds with POST /api/v1/auth/login (the `Login` operationId).
 func (c *Client) Login(ctx context.Context, params *LoginParams, body LoginJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewLoginRequest(c.Server, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// LoginMfaWithBody Login mfa
+//
+// Second step of a sign-in: starts a session with the mfaToken of the first step and a code of an authenticator app or a recovery code. Each code, and the mfaToken, works once. A wrong code leaves the mfaToken valid. After 5 wrong codes for an mfaToken, or 10 for the account within 15 minutes, requests are rejected with RATE_LIMITED.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/auth/login/mfa (the `LoginMfa` operationId).
+func (c *Client) LoginMfaWithBody(ctx context.Context, params *LoginMfaParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewLoginMfaRequestWithBody(c.Server, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// LoginMfa Login mfa
+//
+// Second step of a sign-in: starts a session with the mfaToken of the first step and a code of an authenticator app or a recovery code. Each code, and the mfaToken, works once. A wrong code leaves the mfaToken valid. After 5 wrong codes for an mfaToken, or 10 for the account within 15 minutes, requests are rejected with RATE_LIMITED.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/auth/login/mfa (the `LoginMfa` operationId).
+func (c *Client) LoginMfa(ctx context.Context, params *LoginMfaParams, body LoginMfaJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewLoginMfaRequest(c.Server, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -13792,6 +14302,44 @@ func (c *Client) Reauthenticate(ctx context.Context, body ReauthenticateJSONRequ
 	return c.Client.Do(req)
 }
 
+// CreateRecoveryCodesWithBody Create recovery codes
+//
+// Replaces all recovery codes of a user with a second factor, and returns the new ones, once.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/auth/recovery-codes (the `CreateRecoveryCodes` operationId).
+func (c *Client) CreateRecoveryCodesWithBody(ctx context.Context, params *CreateRecoveryCodesParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateRecoveryCodesRequestWithBody(c.Server, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateRecoveryCodes Create recovery codes
+//
+// Replaces all recovery codes of a user with a second factor, and returns the new ones, once.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/auth/recovery-codes (the `CreateRecoveryCodes` operationId).
+func (c *Client) CreateRecoveryCodes(ctx context.Context, params *CreateRecoveryCodesParams, body CreateRecoveryCodesJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateRecoveryCodesRequest(c.Server, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // RefreshWithBody Refresh
 //
 // Exchanges a refresh token for a new access token and a new refresh token, and extends the session. A refresh token is valid once. If it is used again, its session ends, because the token may have been stolen. Without a refresh token in the body, the session cookie is used, and the new refresh token is set as a cookie. This requires the header X-Coffer-Client, and a request from the site itself. A cookie that was exchanged less than 20 seconds ago gets the same new cookie again, because several tabs of a browser share it.
@@ -14002,6 +14550,99 @@ func (c *Client) ExchangePersonalToken(ctx context.Context, body ExchangePersona
 // Corresponds with DELETE /api/v1/auth/tokens/{id} (the `DeletePersonalToken` operationId).
 func (c *Client) DeletePersonalToken(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewDeletePersonalTokenRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DeleteTotp Delete totp
+//
+// Disables the authenticator app. If no second factor is left, the recovery codes are deleted too, and sign-ins need only the password.
+//
+// Corresponds with DELETE /api/v1/auth/totp (the `DeleteTotp` operationId).
+func (c *Client) DeleteTotp(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeleteTotpRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateTotpWithBody Create totp
+//
+// Creates a secret for an authenticator app, which has no effect until POST /api/v1/auth/totp/confirm. With replace, the present app stays in use until then.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/auth/totp (the `CreateTotp` operationId).
+func (c *Client) CreateTotpWithBody(ctx context.Context, params *CreateTotpParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateTotpRequestWithBody(c.Server, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateTotp Create totp
+//
+// Creates a secret for an authenticator app, which has no effect until POST /api/v1/auth/totp/confirm. With replace, the present app stays in use until then.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/auth/totp (the `CreateTotp` operationId).
+func (c *Client) CreateTotp(ctx context.Context, params *CreateTotpParams, body CreateTotpJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateTotpRequest(c.Server, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ConfirmTotpWithBody Confirm totp
+//
+// Enables the app that generated the code, and returns new recovery codes, once; earlier ones stop working. All other sessions of the user end. Personal access tokens stay valid.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/auth/totp/confirm (the `ConfirmTotp` operationId).
+func (c *Client) ConfirmTotpWithBody(ctx context.Context, params *ConfirmTotpParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewConfirmTotpRequestWithBody(c.Server, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ConfirmTotp Confirm totp
+//
+// Enables the app that generated the code, and returns new recovery codes, once; earlier ones stop working. All other sessions of the user end. Personal access tokens stay valid.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/auth/totp/confirm (the `ConfirmTotp` operationId).
+func (c *Client) ConfirmTotp(ctx context.Context, params *ConfirmTotpParams, body ConfirmTotpJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewConfirmTotpRequest(c.Server, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -16996,6 +17637,33 @@ func NewVerifyEmailRequestWithBody(server string, params *VerifyEmailParams, con
 	return req, nil
 }
 
+// NewGetFactorsRequest constructs an http.Request for the GetFactors method
+func NewGetFactorsRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/auth/factors")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewOpenInvitationRequest calls the generic OpenInvitation builder with application/json body
 func NewOpenInvitationRequest(server string, body OpenInvitationJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
@@ -17057,6 +17725,88 @@ func NewLoginRequestWithBody(server string, params *LoginParams, contentType str
 	}
 
 	operationPath := fmt.Sprintf("/api/v1/auth/login")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Session != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "session", *params.Session, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewLoginMfaRequest calls the generic LoginMfa builder with application/json body
+func NewLoginMfaRequest(server string, params *LoginMfaParams, body LoginMfaJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewLoginMfaRequestWithBody(server, params, "application/json", bodyReader)
+}
+
+// NewLoginMfaRequestWithBody constructs an http.Request for the LoginMfa method, with any body, and a specified content type
+func NewLoginMfaRequestWithBody(server string, params *LoginMfaParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/auth/login/mfa")
 	if operationPath[0] == '/' {
 		operationPath = "." + operationPath
 	}
@@ -17437,6 +18187,61 @@ func NewReauthenticateRequestWithBody(server string, contentType string, body io
 	}
 
 	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewCreateRecoveryCodesRequest calls the generic CreateRecoveryCodes builder with application/json body
+func NewCreateRecoveryCodesRequest(server string, params *CreateRecoveryCodesParams, body CreateRecoveryCodesJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewCreateRecoveryCodesRequestWithBody(server, params, "application/json", bodyReader)
+}
+
+// NewCreateRecoveryCodesRequestWithBody constructs an http.Request for the CreateRecoveryCodes method, with any body, and a specified content type
+func NewCreateRecoveryCodesRequestWithBody(server string, params *CreateRecoveryCodesParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/auth/recovery-codes")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
 
 	return req, nil
 }
@@ -17851,6 +18656,143 @@ func NewDeletePersonalTokenRequest(server string, id openapi_types.UUID) (*http.
 	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewDeleteTotpRequest constructs an http.Request for the DeleteTotp method
+func NewDeleteTotpRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/auth/totp")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewCreateTotpRequest calls the generic CreateTotp builder with application/json body
+func NewCreateTotpRequest(server string, params *CreateTotpParams, body CreateTotpJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewCreateTotpRequestWithBody(server, params, "application/json", bodyReader)
+}
+
+// NewCreateTotpRequestWithBody constructs an http.Request for the CreateTotp method, with any body, and a specified content type
+func NewCreateTotpRequestWithBody(server string, params *CreateTotpParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/auth/totp")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewConfirmTotpRequest calls the generic ConfirmTotp builder with application/json body
+func NewConfirmTotpRequest(server string, params *ConfirmTotpParams, body ConfirmTotpJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewConfirmTotpRequestWithBody(server, params, "application/json", bodyReader)
+}
+
+// NewConfirmTotpRequestWithBody constructs an http.Request for the ConfirmTotp method, with any body, and a specified content type
+func NewConfirmTotpRequestWithBody(server string, params *ConfirmTotpParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/auth/totp/confirm")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
 	}
 
 	return req, nil
@@ -25437,6 +26379,15 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /api/v1/auth/email/verify (the `VerifyEmail` operationId).
 	VerifyEmailWithResponse(ctx context.Context, params *VerifyEmailParams, body VerifyEmailJSONRequestBody, reqEditors ...RequestEditorFn) (*VerifyEmailResponse, error)
 
+	// GetFactorsWithResponse Get factors
+	//
+	// Returns the second factors of the user.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/auth/factors (the `GetFactors` operationId).
+	GetFactorsWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetFactorsResponse, error)
+
 	// OpenInvitationWithBodyWithResponse Open invitation
 	//
 	// Returns the invited e-mail of a link in a mail, and whether it has an account. The mail was sent because a user shares a budget with this e-mail.
@@ -25457,7 +26408,7 @@ type ClientWithResponsesInterface interface {
 
 	// LoginWithBodyWithResponse Login
 	//
-	// Signs a user in: starts a session and returns its tokens. The response does not reveal whether the e-mail has an account. After too many failures within 15 minutes, requests are rejected with RATE_LIMITED, even with the right password: 10 failures for the account from one address, 50 for the account, or 100 from the address. The last two limits do not apply to an address that the user has signed in from within 90 days. With session=cookie the refresh token is set as a cookie, and is not in the body.
+	// Signs a user in: starts a session and returns its tokens. The response does not reveal whether the e-mail has an account. After too many failures within 15 minutes, requests are rejected with RATE_LIMITED, even with the right password: 10 failures for the account from one address, 50 for the account, or 100 from the address. The last two limits do not apply to an address that the user has signed in from within 90 days. With session=cookie the refresh token is set as a cookie, and is not in the body. For a user with a second factor the response is MFA_REQUIRED, with an mfaToken for POST /api/v1/auth/login/mfa and without tokens.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -25466,12 +26417,30 @@ type ClientWithResponsesInterface interface {
 
 	// LoginWithResponse Login
 	//
-	// Signs a user in: starts a session and returns its tokens. The response does not reveal whether the e-mail has an account. After too many failures within 15 minutes, requests are rejected with RATE_LIMITED, even with the right password: 10 failures for the account from one address, 50 for the account, or 100 from the address. The last two limits do not apply to an address that the user has signed in from within 90 days. With session=cookie the refresh token is set as a cookie, and is not in the body.
+	// Signs a user in: starts a session and returns its tokens. The response does not reveal whether the e-mail has an account. After too many failures within 15 minutes, requests are rejected with RATE_LIMITED, even with the right password: 10 failures for the account from one address, 50 for the account, or 100 from the address. The last two limits do not apply to an address that the user has signed in from within 90 days. With session=cookie the refresh token is set as a cookie, and is not in the body. For a user with a second factor the response is MFA_REQUIRED, with an mfaToken for POST /api/v1/auth/login/mfa and without tokens.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/auth/login (the `Login` operationId).
 	LoginWithResponse(ctx context.Context, params *LoginParams, body LoginJSONRequestBody, reqEditors ...RequestEditorFn) (*LoginResponse, error)
+
+	// LoginMfaWithBodyWithResponse Login mfa
+	//
+	// Second step of a sign-in: starts a session with the mfaToken of the first step and a code of an authenticator app or a recovery code. Each code, and the mfaToken, works once. A wrong code leaves the mfaToken valid. After 5 wrong codes for an mfaToken, or 10 for the account within 15 minutes, requests are rejected with RATE_LIMITED.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/auth/login/mfa (the `LoginMfa` operationId).
+	LoginMfaWithBodyWithResponse(ctx context.Context, params *LoginMfaParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*LoginMfaResponse, error)
+
+	// LoginMfaWithResponse Login mfa
+	//
+	// Second step of a sign-in: starts a session with the mfaToken of the first step and a code of an authenticator app or a recovery code. Each code, and the mfaToken, works once. A wrong code leaves the mfaToken valid. After 5 wrong codes for an mfaToken, or 10 for the account within 15 minutes, requests are rejected with RATE_LIMITED.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/auth/login/mfa (the `LoginMfa` operationId).
+	LoginMfaWithResponse(ctx context.Context, params *LoginMfaParams, body LoginMfaJSONRequestBody, reqEditors ...RequestEditorFn) (*LoginMfaResponse, error)
 
 	// LogoutWithBodyWithResponse Logout
 	//
@@ -25590,6 +26559,24 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /api/v1/auth/reauthenticate (the `Reauthenticate` operationId).
 	ReauthenticateWithResponse(ctx context.Context, body ReauthenticateJSONRequestBody, reqEditors ...RequestEditorFn) (*ReauthenticateResponse, error)
 
+	// CreateRecoveryCodesWithBodyWithResponse Create recovery codes
+	//
+	// Replaces all recovery codes of a user with a second factor, and returns the new ones, once.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/auth/recovery-codes (the `CreateRecoveryCodes` operationId).
+	CreateRecoveryCodesWithBodyWithResponse(ctx context.Context, params *CreateRecoveryCodesParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateRecoveryCodesResponse, error)
+
+	// CreateRecoveryCodesWithResponse Create recovery codes
+	//
+	// Replaces all recovery codes of a user with a second factor, and returns the new ones, once.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/auth/recovery-codes (the `CreateRecoveryCodes` operationId).
+	CreateRecoveryCodesWithResponse(ctx context.Context, params *CreateRecoveryCodesParams, body CreateRecoveryCodesJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateRecoveryCodesResponse, error)
+
 	// RefreshWithBodyWithResponse Refresh
 	//
 	// Exchanges a refresh token for a new access token and a new refresh token, and extends the session. A refresh token is valid once. If it is used again, its session ends, because the token may have been stolen. Without a refresh token in the body, the session cookie is used, and the new refresh token is set as a cookie. This requires the header X-Coffer-Client, and a request from the site itself. A cookie that was exchanged less than 20 seconds ago gets the same new cookie again, because several tabs of a browser share it.
@@ -25697,6 +26684,51 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with DELETE /api/v1/auth/tokens/{id} (the `DeletePersonalToken` operationId).
 	DeletePersonalTokenWithResponse(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*DeletePersonalTokenResponse, error)
+
+	// DeleteTotpWithResponse Delete totp
+	//
+	// Disables the authenticator app. If no second factor is left, the recovery codes are deleted too, and sign-ins need only the password.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /api/v1/auth/totp (the `DeleteTotp` operationId).
+	DeleteTotpWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*DeleteTotpResponse, error)
+
+	// CreateTotpWithBodyWithResponse Create totp
+	//
+	// Creates a secret for an authenticator app, which has no effect until POST /api/v1/auth/totp/confirm. With replace, the present app stays in use until then.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/auth/totp (the `CreateTotp` operationId).
+	CreateTotpWithBodyWithResponse(ctx context.Context, params *CreateTotpParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateTotpResponse, error)
+
+	// CreateTotpWithResponse Create totp
+	//
+	// Creates a secret for an authenticator app, which has no effect until POST /api/v1/auth/totp/confirm. With replace, the present app stays in use until then.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/auth/totp (the `CreateTotp` operationId).
+	CreateTotpWithResponse(ctx context.Context, params *CreateTotpParams, body CreateTotpJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateTotpResponse, error)
+
+	// ConfirmTotpWithBodyWithResponse Confirm totp
+	//
+	// Enables the app that generated the code, and returns new recovery codes, once; earlier ones stop working. All other sessions of the user end. Personal access tokens stay valid.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/auth/totp/confirm (the `ConfirmTotp` operationId).
+	ConfirmTotpWithBodyWithResponse(ctx context.Context, params *ConfirmTotpParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ConfirmTotpResponse, error)
+
+	// ConfirmTotpWithResponse Confirm totp
+	//
+	// Enables the app that generated the code, and returns new recovery codes, once; earlier ones stop working. All other sessions of the user end. Personal access tokens stay valid.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/auth/totp/confirm (the `ConfirmTotp` operationId).
+	ConfirmTotpWithResponse(ctx context.Context, params *ConfirmTotpParams, body ConfirmTotpJSONRequestBody, reqEditors ...RequestEditorFn) (*ConfirmTotpResponse, error)
 
 	// ListBudgetsWithResponse List budgets
 	//
@@ -27435,6 +28467,61 @@ func (r VerifyEmailResponse) ContentType() string {
 	return ""
 }
 
+// GetFactorsResponse200Headers the declared response headers of an HTTP 200 response for GetFactors
+type GetFactorsResponse200Headers struct {
+	XRequestId *string
+}
+
+type GetFactorsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *GetFactorsResult
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Error
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *GetFactorsResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetFactorsResponse) GetJSON200() *GetFactorsResult {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r GetFactorsResponse) GetJSONDefault() *Error {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetFactorsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetFactorsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetFactorsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetFactorsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // OpenInvitationResponse200Headers the declared response headers of an HTTP 200 response for OpenInvitation
 type OpenInvitationResponse200Headers struct {
 	XRequestId *string
@@ -27541,6 +28628,63 @@ func (r LoginResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r LoginResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// LoginMfaResponse200Headers the declared response headers of an HTTP 200 response for LoginMfa
+type LoginMfaResponse200Headers struct {
+	IdempotencyReplayed *string
+	SetCookie           *string
+	XRequestId          *string
+}
+
+type LoginMfaResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *LoginMfaResult
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Error
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *LoginMfaResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r LoginMfaResponse) GetJSON200() *LoginMfaResult {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r LoginMfaResponse) GetJSONDefault() *Error {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r LoginMfaResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r LoginMfaResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r LoginMfaResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r LoginMfaResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -27931,6 +29075,63 @@ func (r ReauthenticateResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r ReauthenticateResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// CreateRecoveryCodesResponse201Headers the declared response headers of an HTTP 201 response for CreateRecoveryCodes
+type CreateRecoveryCodesResponse201Headers struct {
+	IdempotencyReplayed *string
+	Location            *string
+	XRequestId          *string
+}
+
+type CreateRecoveryCodesResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *CreateRecoveryCodesResult
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Error
+	// Headers201 the parsed response headers for an HTTP 201 response
+	Headers201 *CreateRecoveryCodesResponse201Headers
+}
+
+// GetJSON201 returns the response for an HTTP 201 `application/json` response
+func (r CreateRecoveryCodesResponse) GetJSON201() *CreateRecoveryCodesResult {
+	return r.JSON201
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r CreateRecoveryCodesResponse) GetJSONDefault() *Error {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r CreateRecoveryCodesResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r CreateRecoveryCodesResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CreateRecoveryCodesResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r CreateRecoveryCodesResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -28378,6 +29579,174 @@ func (r DeletePersonalTokenResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r DeletePersonalTokenResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// DeleteTotpResponse200Headers the declared response headers of an HTTP 200 response for DeleteTotp
+type DeleteTotpResponse200Headers struct {
+	XRequestId *string
+}
+
+type DeleteTotpResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *DeleteTotpResult
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Error
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *DeleteTotpResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r DeleteTotpResponse) GetJSON200() *DeleteTotpResult {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r DeleteTotpResponse) GetJSONDefault() *Error {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r DeleteTotpResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r DeleteTotpResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DeleteTotpResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r DeleteTotpResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// CreateTotpResponse201Headers the declared response headers of an HTTP 201 response for CreateTotp
+type CreateTotpResponse201Headers struct {
+	IdempotencyReplayed *string
+	Location            *string
+	XRequestId          *string
+}
+
+type CreateTotpResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *CreateTotpResult
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Error
+	// Headers201 the parsed response headers for an HTTP 201 response
+	Headers201 *CreateTotpResponse201Headers
+}
+
+// GetJSON201 returns the response for an HTTP 201 `application/json` response
+func (r CreateTotpResponse) GetJSON201() *CreateTotpResult {
+	return r.JSON201
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r CreateTotpResponse) GetJSONDefault() *Error {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r CreateTotpResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r CreateTotpResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CreateTotpResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r CreateTotpResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ConfirmTotpResponse200Headers the declared response headers of an HTTP 200 response for ConfirmTotp
+type ConfirmTotpResponse200Headers struct {
+	IdempotencyReplayed *string
+	XRequestId          *string
+}
+
+type ConfirmTotpResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *ConfirmTotpResult
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Error
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *ConfirmTotpResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ConfirmTotpResponse) GetJSON200() *ConfirmTotpResult {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r ConfirmTotpResponse) GetJSONDefault() *Error {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ConfirmTotpResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ConfirmTotpResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ConfirmTotpResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ConfirmTotpResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -34531,6 +35900,21 @@ func (c *ClientWithResponses) VerifyEmailWithResponse(ctx context.Context, param
 	return ParseVerifyEmailResponse(rsp)
 }
 
+// GetFactorsWithResponse Get factors
+//
+// Returns the second factors of the user.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/auth/factors (the `GetFactors` operationId).
+func (c *ClientWithResponses) GetFactorsWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetFactorsResponse, error) {
+	rsp, err := c.GetFactors(ctx, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetFactorsResponse(rsp)
+}
+
 // OpenInvitationWithBodyWithResponse Open invitation
 //
 // Returns the invited e-mail of a link in a mail, and whether it has an account. The mail was sent because a user shares a budget with this e-mail.
@@ -34563,7 +35947,7 @@ func (c *ClientWithResponses) OpenInvitationWithResponse(ctx context.Context, bo
 
 // LoginWithBodyWithResponse Login
 //
-// Signs a user in: starts a session and returns its tokens. The response does not reveal whether the e-mail has an account. After too many failures within 15 minutes, requests are rejected with RATE_LIMITED, even with the right password: 10 failures for the account from one address, 50 for the account, or 100 from the address. The last two limits do not apply to an address that the user has signed in from within 90 days. With session=cookie the refresh token is set as a cookie, and is not in the body.
+// Signs a user in: starts a session and returns its tokens. The response does not reveal whether the e-mail has an account. After too many failures within 15 minutes, requests are rejected with RATE_LIMITED, even with the right password: 10 failures for the account from one address, 50 for the account, or 100 from the address. The last two limits do not apply to an address that the user has signed in from within 90 days. With session=cookie the refresh token is set as a cookie, and is not in the body. For a user with a second factor the response is MFA_REQUIRED, with an mfaToken for POST /api/v1/auth/login/mfa and without tokens.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -34578,7 +35962,7 @@ func (c *ClientWithResponses) LoginWithBodyWithResponse(ctx context.Context, par
 
 // LoginWithResponse Login
 //
-// Signs a user in: starts a session and returns its tokens. The response does not reveal whether the e-mail has an account. After too many failures within 15 minutes, requests are rejected with RATE_LIMITED, even with the right password: 10 failures for the account from one address, 50 for the account, or 100 from the address. The last two limits do not apply to an address that the user has signed in from within 90 days. With session=cookie the refresh token is set as a cookie, and is not in the body.
+// Signs a user in: starts a session and returns its tokens. The response does not reveal whether the e-mail has an account. After too many failures within 15 minutes, requests are rejected with RATE_LIMITED, even with the right password: 10 failures for the account from one address, 50 for the account, or 100 from the address. The last two limits do not apply to an address that the user has signed in from within 90 days. With session=cookie the refresh token is set as a cookie, and is not in the body. For a user with a second factor the response is MFA_REQUIRED, with an mfaToken for POST /api/v1/auth/login/mfa and without tokens.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -34589,6 +35973,36 @@ func (c *ClientWithResponses) LoginWithResponse(ctx context.Context, params *Log
 		return nil, err
 	}
 	return ParseLoginResponse(rsp)
+}
+
+// LoginMfaWithBodyWithResponse Login mfa
+//
+// Second step of a sign-in: starts a session with the mfaToken of the first step and a code of an authenticator app or a recovery code. Each code, and the mfaToken, works once. A wrong code leaves the mfaToken valid. After 5 wrong codes for an mfaToken, or 10 for the account within 15 minutes, requests are rejected with RATE_LIMITED.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/auth/login/mfa (the `LoginMfa` operationId).
+func (c *ClientWithResponses) LoginMfaWithBodyWithResponse(ctx context.Context, params *LoginMfaParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*LoginMfaResponse, error) {
+	rsp, err := c.LoginMfaWithBody(ctx, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseLoginMfaResponse(rsp)
+}
+
+// LoginMfaWithResponse Login mfa
+//
+// Second step of a sign-in: starts a session with the mfaToken of the first step and a code of an authenticator app or a recovery code. Each code, and the mfaToken, works once. A wrong code leaves the mfaToken valid. After 5 wrong codes for an mfaToken, or 10 for the account within 15 minutes, requests are rejected with RATE_LIMITED.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/auth/login/mfa (the `LoginMfa` operationId).
+func (c *ClientWithResponses) LoginMfaWithResponse(ctx context.Context, params *LoginMfaParams, body LoginMfaJSONRequestBody, reqEditors ...RequestEditorFn) (*LoginMfaResponse, error) {
+	rsp, err := c.LoginMfa(ctx, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseLoginMfaResponse(rsp)
 }
 
 // LogoutWithBodyWithResponse Logout
@@ -34786,6 +36200,36 @@ func (c *ClientWithResponses) ReauthenticateWithResponse(ctx context.Context, bo
 	return ParseReauthenticateResponse(rsp)
 }
 
+// CreateRecoveryCodesWithBodyWithResponse Create recovery codes
+//
+// Replaces all recovery codes of a user with a second factor, and returns the new ones, once.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/auth/recovery-codes (the `CreateRecoveryCodes` operationId).
+func (c *ClientWithResponses) CreateRecoveryCodesWithBodyWithResponse(ctx context.Context, params *CreateRecoveryCodesParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateRecoveryCodesResponse, error) {
+	rsp, err := c.CreateRecoveryCodesWithBody(ctx, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateRecoveryCodesResponse(rsp)
+}
+
+// CreateRecoveryCodesWithResponse Create recovery codes
+//
+// Replaces all recovery codes of a user with a second factor, and returns the new ones, once.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/auth/recovery-codes (the `CreateRecoveryCodes` operationId).
+func (c *ClientWithResponses) CreateRecoveryCodesWithResponse(ctx context.Context, params *CreateRecoveryCodesParams, body CreateRecoveryCodesJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateRecoveryCodesResponse, error) {
+	rsp, err := c.CreateRecoveryCodes(ctx, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateRecoveryCodesResponse(rsp)
+}
+
 // RefreshWithBodyWithResponse Refresh
 //
 // Exchanges a refresh token for a new access token and a new refresh token, and extends the session. A refresh token is valid once. If it is used again, its session ends, because the token may have been stolen. Without a refresh token in the body, the session cookie is used, and the new refresh token is set as a cookie. This requires the header X-Coffer-Client, and a request from the site itself. A cookie that was exchanged less than 20 seconds ago gets the same new cookie again, because several tabs of a browser share it.
@@ -34964,6 +36408,81 @@ func (c *ClientWithResponses) DeletePersonalTokenWithResponse(ctx context.Contex
 		return nil, err
 	}
 	return ParseDeletePersonalTokenResponse(rsp)
+}
+
+// DeleteTotpWithResponse Delete totp
+//
+// Disables the authenticator app. If no second factor is left, the recovery codes are deleted too, and sign-ins need only the password.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /api/v1/auth/totp (the `DeleteTotp` operationId).
+func (c *ClientWithResponses) DeleteTotpWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*DeleteTotpResponse, error) {
+	rsp, err := c.DeleteTotp(ctx, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDeleteTotpResponse(rsp)
+}
+
+// CreateTotpWithBodyWithResponse Create totp
+//
+// Creates a secret for an authenticator app, which has no effect until POST /api/v1/auth/totp/confirm. With replace, the present app stays in use until then.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/auth/totp (the `CreateTotp` operationId).
+func (c *ClientWithResponses) CreateTotpWithBodyWithResponse(ctx context.Context, params *CreateTotpParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateTotpResponse, error) {
+	rsp, err := c.CreateTotpWithBody(ctx, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateTotpResponse(rsp)
+}
+
+// CreateTotpWithResponse Create totp
+//
+// Creates a secret for an authenticator app, which has no effect until POST /api/v1/auth/totp/confirm. With replace, the present app stays in use until then.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/auth/totp (the `CreateTotp` operationId).
+func (c *ClientWithResponses) CreateTotpWithResponse(ctx context.Context, params *CreateTotpParams, body CreateTotpJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateTotpResponse, error) {
+	rsp, err := c.CreateTotp(ctx, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateTotpResponse(rsp)
+}
+
+// ConfirmTotpWithBodyWithResponse Confirm totp
+//
+// Enables the app that generated the code, and returns new recovery codes, once; earlier ones stop working. All other sessions of the user end. Personal access tokens stay valid.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/auth/totp/confirm (the `ConfirmTotp` operationId).
+func (c *ClientWithResponses) ConfirmTotpWithBodyWithResponse(ctx context.Context, params *ConfirmTotpParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ConfirmTotpResponse, error) {
+	rsp, err := c.ConfirmTotpWithBody(ctx, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseConfirmTotpResponse(rsp)
+}
+
+// ConfirmTotpWithResponse Confirm totp
+//
+// Enables the app that generated the code, and returns new recovery codes, once; earlier ones stop working. All other sessions of the user end. Personal access tokens stay valid.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/auth/totp/confirm (the `ConfirmTotp` operationId).
+func (c *ClientWithResponses) ConfirmTotpWithResponse(ctx context.Context, params *ConfirmTotpParams, body ConfirmTotpJSONRequestBody, reqEditors ...RequestEditorFn) (*ConfirmTotpResponse, error) {
+	rsp, err := c.ConfirmTotp(ctx, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseConfirmTotpResponse(rsp)
 }
 
 // ListBudgetsWithResponse List budgets
@@ -37530,6 +39049,52 @@ func ParseVerifyEmailResponse(rsp *http.Response) (*VerifyEmailResponse, error) 
 	return response, nil
 }
 
+// ParseGetFactorsResponse parses an HTTP response from a GetFactorsWithResponse call
+func ParseGetFactorsResponse(rsp *http.Response) (*GetFactorsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetFactorsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest GetFactorsResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers GetFactorsResponse200Headers
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
 // ParseOpenInvitationResponse parses an HTTP response from a OpenInvitationWithResponse call
 func ParseOpenInvitationResponse(rsp *http.Response) (*OpenInvitationResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -37609,6 +39174,66 @@ func ParseLoginResponse(rsp *http.Response) (*LoginResponse, error) {
 	switch {
 	case rsp.StatusCode == 200:
 		var headers LoginResponse200Headers
+		if values := rsp.Header.Values("Idempotency-Replayed"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Replayed", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotencyReplayed = &value
+		}
+		if values := rsp.Header.Values("Set-Cookie"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Set-Cookie", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.SetCookie = &value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseLoginMfaResponse parses an HTTP response from a LoginMfaWithResponse call
+func ParseLoginMfaResponse(rsp *http.Response) (*LoginMfaResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &LoginMfaResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest LoginMfaResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers LoginMfaResponse200Headers
 		if values := rsp.Header.Values("Idempotency-Replayed"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Replayed", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
@@ -37988,6 +39613,66 @@ func ParseReauthenticateResponse(rsp *http.Response) (*ReauthenticateResponse, e
 			headers.XRequestId = &value
 		}
 		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseCreateRecoveryCodesResponse parses an HTTP response from a CreateRecoveryCodesWithResponse call
+func ParseCreateRecoveryCodesResponse(rsp *http.Response) (*CreateRecoveryCodesResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CreateRecoveryCodesResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest CreateRecoveryCodesResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 201:
+		var headers CreateRecoveryCodesResponse201Headers
+		if values := rsp.Header.Values("Idempotency-Replayed"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Replayed", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotencyReplayed = &value
+		}
+		if values := rsp.Header.Values("Location"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Location", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.Location = &value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers201 = &headers
 	}
 
 	return response, nil
@@ -38397,6 +40082,165 @@ func ParseDeletePersonalTokenResponse(rsp *http.Response) (*DeletePersonalTokenR
 	switch {
 	case rsp.StatusCode == 200:
 		var headers DeletePersonalTokenResponse200Headers
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseDeleteTotpResponse parses an HTTP response from a DeleteTotpWithResponse call
+func ParseDeleteTotpResponse(rsp *http.Response) (*DeleteTotpResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DeleteTotpResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest DeleteTotpResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers DeleteTotpResponse200Headers
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseCreateTotpResponse parses an HTTP response from a CreateTotpWithResponse call
+func ParseCreateTotpResponse(rsp *http.Response) (*CreateTotpResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CreateTotpResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest CreateTotpResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 201:
+		var headers CreateTotpResponse201Headers
+		if values := rsp.Header.Values("Idempotency-Replayed"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Replayed", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotencyReplayed = &value
+		}
+		if values := rsp.Header.Values("Location"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Location", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.Location = &value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers201 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseConfirmTotpResponse parses an HTTP response from a ConfirmTotpWithResponse call
+func ParseConfirmTotpResponse(rsp *http.Response) (*ConfirmTotpResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ConfirmTotpResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ConfirmTotpResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers ConfirmTotpResponse200Headers
+		if values := rsp.Header.Values("Idempotency-Replayed"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Replayed", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotencyReplayed = &value
+		}
 		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {

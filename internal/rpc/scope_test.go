@@ -99,6 +99,7 @@ func TestAdmitStepUp(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	old := s.newTokenAt(t, caller.Audience, "", time.Now().Add(-11*time.Minute))
+	var protected []string
 	eachMethod(func(method protoreflect.MethodDescriptor) {
 		options := method.Options()
 		stepUp := proto.GetExtension(options, restv1.E_StepUp).(bool)
@@ -110,10 +111,15 @@ func TestAdmitStepUp(t *testing.T) {
 			require.NoError(t, s.admit(t, method, old), method.FullName())
 			return
 		}
+		protected = append(protected, string(method.Name()))
 		require.ErrorIs(t, s.admit(t, method, old), errReauthenticationRequired,
 			method.FullName())
 		require.NoError(t, s.admit(t, method, s.token), method.FullName())
 	})
+	require.ElementsMatch(t, []string{
+		"CreateTotp", "ConfirmTotp", "DeleteTotp", "CreateRecoveryCodes", "CreatePersonalToken",
+		"DeletePersonalToken", "ExportAccount",
+	}, protected, "changes of factors and personal access tokens, and the archive of the account")
 }
 
 // TestScopesOfMethods requires that methods name known scopes, that no scope opens a method of auth

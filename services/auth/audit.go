@@ -20,7 +20,7 @@ import (
 )
 
 // Types of audit entries. They are stored and public: never rename one. Package tokens has those of
-// personal access tokens.
+// personal access tokens, and package factors those of second factors.
 const (
 	auditRegistered           = "registered"
 	auditLoginSucceeded       = "login_succeeded"
@@ -30,6 +30,7 @@ const (
 	auditLoggedOut            = "logged_out"
 	auditReauthenticated      = "reauthenticated"
 	auditReauthenticateFailed = "reauthentication_failed"
+	auditSecondFactorFailed   = "second_factor_failed"
 	auditPasswordChanged      = "password_changed"
 	auditPasswordChangeFailed = "password_change_failed"
 	auditPasswordReset        = "password_reset"
@@ -120,12 +121,16 @@ func (s *server) entry(kind string, user, session uuid.UUID, from client) auditE
 	return e
 }
 
-// noteToken writes an audit entry of the acting session about a personal access token.
+// noteToken writes an audit entry of the acting session about a personal access token, and reports
+// the change by mail.
 func (s *server) noteToken(ctx context.Context, tx pgx.Tx, kind, name, agent string) error {
 	id, _ := caller.From(ctx)
 	e := s.entry(kind, id.UserID, id.SessionID, s.newClient(ctx, agent))
 	e.TokenName = &name
-	return insertAudit(ctx, tx, e)
+	if err := insertAudit(ctx, tx, e); err != nil {
+		return err
+	}
+	return s.report(ctx, tx, id.UserID, kind, map[string]string{"Name": name})
 }
 
 // ListAudit returns the entries of the acting user, newest first. A repeated failure keeps the

@@ -10,7 +10,7 @@
 //
 // Start with session.go and refresh.go. The other RPC methods and rules:
 //
-//   - stepup.go (the identity of a signed-in user is confirmed again)
+//   - secondfactor.go (the second step of a sign-in, and Reauthenticate)
 //   - register.go, profile.go (GetMe, UpdateMe, ChangePassword), audit.go (ListAudit), directory.go
 //     (RPCs for services, such as the ended sessions)
 //   - recovery.go (a forgotten password), verification.go (e-mails, and their change)
@@ -23,6 +23,7 @@
 //   - internal/browser: what a browser states about the page that sent a request (ADR 74)
 //   - internal/email: the form of e-mail addresses
 //   - internal/mail: the mails that are sent
+//   - internal/factors: authenticator apps and recovery codes
 //   - internal/invitations: mails of invitations to shared budgets
 //   - internal/links: the links in mails, each of which works once
 //   - internal/password: hashes of passwords, rules for new passwords
@@ -51,6 +52,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg"
 	"github.com/coffer-budget/coffer/internal/rpc"
 	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
+	"github.com/coffer-budget/coffer/services/auth/internal/factors"
 	"github.com/coffer-budget/coffer/services/auth/internal/invitations"
 	"github.com/coffer-budget/coffer/services/auth/internal/links"
 	"github.com/coffer-budget/coffer/services/auth/internal/mail"
@@ -117,12 +119,13 @@ func (c Config) check() error {
 type server struct {
 	authv1.UnsafeAuthServiceServer
 
-	db     *pgxpool.Pool
-	config Config
-	hasher *password.Hasher
-	keys   *signing.Ring
-	mails  *mail.Outbox
-	tokens *tokens.Server
+	db      *pgxpool.Pool
+	config  Config
+	hasher  *password.Hasher
+	keys    *signing.Ring
+	mails   *mail.Outbox
+	tokens  *tokens.Server
+	factors *factors.Server
 	// invitations sends the mails of the budget service's invitations.
 	invitations *invitations.Sender
 	// cursors seals the positions of lists with the service key, so that all replicas accept them.
@@ -184,6 +187,7 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 	srv := rpc.NewServer(config.Config, verifier, log)
 	authv1.RegisterAuthServiceServer(srv, server)
 	authv1.RegisterTokenServiceServer(srv, server.tokens)
+	authv1.RegisterFactorServiceServer(srv, server.factors)
 	return srv.Serve(ctx, lis, server.ready)
 }
 
@@ -208,20 +212,27 @@ func newServer(
 		DB: db, ServiceKey: config.ServiceKey, Rotation: config.KeyRotation,
 		AccessTTL: config.AccessTTL, Log: log, Now: now, NewID: server.newID,
 	})
-	server.tokens = &tokens.Server{Config: tokens.Config{
-		DB: db, Keys: server.keys, User: server.currentUserID, Audit: server.noteToken,
-		CheckCreator:  server.checkVerified,
-		ClientAddress: config.ClientAddress, Now: now, NewID: server.newID,
-	}}
 	server.mails, err = mail.New(mail.Options{
 		Config: config.Mail, DB: db, ServiceKey: config.ServiceKey, Now: now, Log: log,
 		Resolve: server.resolveMail,
+	})
+	if err != nil {
+		return nil, err
+	}
+	server.tokens = &tokens.Server{Config: tokens.Config{
+		DB: db, Keys: server.keys, User: server.currentUserID, Audit: server.noteToken,
+		CheckCreator: server.checkVerified, Wake: server.mails.Wake,
+		ClientAddress: config.ClientAddress, Now: now, NewID: server.newID,
+	}}
+	server.factors = factors.New(factors.Config{
+		DB: db, ServiceKey: config.ServiceKey, User: server.factorUser,
+		Changed: server.noteFactor, Wake: server.mails.Wake, Now: now,
 	})
 	server.invitations = &invitations.Sender{
 		Mails: server.mails, Publish: server.publish, Now: now, NewID: server.newID,
 		RequireVerified: config.verification() != verificationOff,
 	}
-	return server, err
+	return server, nil
 }
 
 // ready reports whether the service can answer: PostgreSQL is available, and a signing key is
@@ -245,6 +256,7 @@ func (s *server) expire(ctx context.Context) error {
 		deleteKnownAddresses(ctx, s.db, now.Add(-knownAddressKept)),
 		deleteAudit(ctx, s.db, now.Add(-auditKept)),
 		s.tokens.Expire(ctx),
+		s.factors.Expire(ctx),
 		links.Expire(ctx, s.db, now),
 		s.mails.Expire(ctx))
 }

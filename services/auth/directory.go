@@ -2,7 +2,6 @@ package auth
 
 import (
 	"context"
-	"encoding/base64"
 	"fmt"
 	"net/netip"
 	"time"
@@ -146,6 +145,13 @@ func (s *server) exportTo(
 	if err := archive.Rows(files, "user.json", []*authv1.User{u.proto()}); err != nil {
 		return err
 	}
+	owned, err := s.factors.Of(ctx, u.ID)
+	if err != nil {
+		return err
+	}
+	if err := archive.Rows(files, "factors.json", []*authv1.Factors{owned}); err != nil {
+		return err
+	}
 	shown, err := s.tokens.All(ctx, u.ID)
 	if err != nil {
 		return err
@@ -182,7 +188,7 @@ func (s *server) GetKeySet(
 	}
 	resp := &authv1.GetKeySetResponse{}
 	for _, k := range keys {
-		resp.Keys = append(resp.Keys, webKey(k))
+		resp.Keys = append(resp.Keys, k.Proto())
 	}
 	return resp, nil
 }
@@ -201,18 +207,6 @@ func parseUserIDs(given []string) ([]uuid.UUID, error) {
 		ids[i] = id
 	}
 	return ids, nil
-}
-
-// webKey returns the public key as a JSON Web Key. The private key never leaves this service.
-func webKey(k signing.Key) *authv1.Key {
-	return &authv1.Key{
-		Kty: "OKP",
-		Crv: "Ed25519",
-		X:   base64.RawURLEncoding.EncodeToString(k.PublicKey),
-		Kid: k.KID,
-		Use: "sig",
-		Alg: "EdDSA",
-	}
 }
 
 const (

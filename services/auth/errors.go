@@ -31,6 +31,7 @@ var (
 	// The message does not distinguish tokens that are unknown, used, expired, or of an ended
 	// session.
 	errInvalidRefreshToken = apierr.New(restv1.Reason_INVALID_REFRESH_TOKEN)
+	errInvalidMFAToken     = apierr.New(restv1.Reason_INVALID_MFA_TOKEN)
 	errForbiddenOrigin     = apierr.New(restv1.Reason_FORBIDDEN_ORIGIN)
 	errInvalidSessionID    = apierr.New(restv1.Reason_INVALID_SESSION_ID)
 	errSessionNotFound     = apierr.New(restv1.Reason_SESSION_NOT_FOUND)

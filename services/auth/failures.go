@@ -26,6 +26,10 @@ const (
 	// failuresPerAddress limits one address for all accounts that do not know it. Many users may
 	// share an address.
 	failuresPerAddress = 100
+	// codesPerChallenge limits the wrong codes for one second step of a sign-in, and codesPerUser
+	// those for a user. Only somebody who knows the password, or who acts in a session, can try.
+	codesPerChallenge = 5
+	codesPerUser      = 10
 	// failureWindow starts with the first failure of a subject. When it ends, the count starts
 	// again.
 	failureWindow = 15 * time.Minute
@@ -161,4 +165,39 @@ func (s *server) proveAgain(ctx context.Context, user user, given, kind string, 
 		return errWrongPassword
 	}
 	return err
+}
+
+// codeSubjects returns the subjects of an attempt with a code of the second factor: the user and,
+// in a sign-in, the challenge.
+func codeSubjects(user uuid.UUID, challenge []byte) []limited {
+	subjects := []limited{{subject("second factor", user.String()), codesPerUser}}
+	if challenge != nil {
+		subjects = append(subjects,
+			limited{subject("challenge", string(challenge)), codesPerChallenge})
+	}
+	return subjects
+}
+
+// admitCode counts an attempt with a code before the code is compared, so that simultaneous guesses
+// never exceed the limits. It returns errTooManyFailures beyond one. uncount takes back the count
+// of a right code.
+func (s *server) admitCode(ctx context.Context, subjects []limited) error {
+	now := s.now()
+	end, err := countLimited(ctx, s.db, subjects, now, now.Add(failureWindow))
+	if err != nil {
+		return err
+	}
+	if end != nil {
+		return errTooManyFailures.After(end.Sub(now))
+	}
+	return nil
+}
+
+// failCode writes the audit entry of a wrong code. It has a separate transaction, because the
+// request itself ends with an error.
+func (s *server) failCode(ctx context.Context, failed auditEntry) error {
+	failed.Outcome = failure
+	return pg.InTx(ctx, s.db, func(tx pgx.Tx) error {
+		return countAudit(ctx, tx, failed, failed.At.Truncate(auditHour), auditAddresses)
+	})
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/text"
 	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
 	"github.com/coffer-budget/coffer/services/auth/internal/email"
+	"github.com/coffer-budget/coffer/services/auth/internal/mail"
 	"github.com/coffer-budget/coffer/services/auth/internal/password"
 )
 
@@ -182,7 +183,7 @@ func (s *server) ChangePassword(
 		if err := insertAudit(ctx, tx, entries...); err != nil {
 			return err
 		}
-		return s.reportPassword(ctx, tx, current)
+		return s.report(ctx, tx, current.ID, mail.PasswordChanged, nil)
 	})
 	if err != nil {
 		return nil, err

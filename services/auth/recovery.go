@@ -168,7 +168,7 @@ func (s *server) resetPassword(
 			return err
 		}
 	}
-	return s.reportPassword(ctx, tx, changed)
+	return s.report(ctx, tx, changed.ID, mail.PasswordChanged, nil)
 }
 
 // endAccess ends all sessions and deletes all personal access tokens of a user whose account its
@@ -198,15 +198,6 @@ func (s *server) endAccess(
 		entries = append(entries, e)
 	}
 	return insertAudit(ctx, tx, entries...)
-}
-
-// reportPassword queues the mail that reports a change of the password.
-func (s *server) reportPassword(ctx context.Context, tx pgx.Tx, changed user) error {
-	_, err := s.mails.Queue(ctx, tx, mail.Mail{
-		ID: s.newID(), UserID: changed.ID, Template: mail.PasswordChanged, To: changed.Email,
-		Language: changed.Language, TTL: reportTTL,
-	})
-	return err
 }
 
 // parseReset returns the problems of a request. The new password must not be the e-mail of the

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/base64"
 	"errors"
-	"net/netip"
 	"time"
 
 	"github.com/google/uuid"
@@ -33,8 +32,9 @@ type issuedTokens struct {
 	refresh string
 }
 
-// Login starts a session. An unknown e-mail costs the same work and returns the same error as a
-// wrong password, so that neither reveals which e-mails have an account.
+// Login starts a session, or the second step of a sign-in if the user has a second factor. An
+// unknown e-mail costs the same work and returns the same error as a wrong password, so that
+// neither reveals which e-mails have an account.
 //
 // Errors: INVALID_CREDENTIALS, RATE_LIMITED with the time until the limit ends, FORBIDDEN_ORIGIN,
 // EMAIL_NOT_VERIFIED if the installation requires that, and SERVICE_UNAVAILABLE if the queue of the
@@ -77,7 +77,11 @@ func (s *server) Login(
 		return nil, err
 	}
 	resp.Replayed, err = idem.InTx(ctx, s.db, call, resp, func(tx pgx.Tx) error {
-		account, issued, err := s.startSession(ctx, tx, account, from, try.network)
+		account, issued, err := s.startSession(ctx, tx,
+			proven{user: account, from: from, network: try.network})
+		if errors.Is(err, errSecondFactor) {
+			return s.requireSecondFactor(ctx, tx, account, resp)
+		}
 		if err != nil {
 			return err
 		}
@@ -119,15 +123,21 @@ func (s *server) replayedLogin(
 }
 
 // startSession stores a session, the address it came from and its audit entry, and returns its
-// tokens. It returns errInvalidCredentials if the password has changed since it was compared: that
-// change ended all other sessions, and this one must not survive it.
+// tokens. All ways to sign in call it. It returns errInvalidCredentials if the password has changed
+// since it was compared, and the user with errSecondFactor if the proof lacks a second factor that
+// may have been enabled since: such a change ended all other sessions, and this one must not
+// survive it.
 func (s *server) startSession(
-	ctx context.Context, tx pgx.Tx, verified user, from client, network netip.Prefix,
+	ctx context.Context, tx pgx.Tx, verified proven,
 ) (user, issuedTokens, error) {
 	found, err := lockPassword(ctx, tx, verified.ID, verified.PasswordHash)
 	if err != nil {
 		return user{}, issuedTokens{}, pg.IfNoRows(err, errInvalidCredentials)
 	}
+	if found.SecondFactor && !verified.secondFactor {
+		return found, issuedTokens{}, errSecondFactor
+	}
+	from := verified.from
 	now := s.now().UTC()
 	started := session{
 		ID: s.newID(), UserID: found.ID, CreatedAt: now, LastUsedAt: now,
@@ -136,7 +146,7 @@ func (s *server) startSession(
 	if err := insertSession(ctx, tx, started); err != nil {
 		return user{}, issuedTokens{}, err
 	}
-	if err := upsertKnownAddress(ctx, tx, found.ID, network, now); err != nil {
+	if err := upsertKnownAddress(ctx, tx, found.ID, verified.network, now); err != nil {
 		return user{}, issuedTokens{}, err
 	}
 	err = insertAudit(ctx, tx, s.entry(auditLoginSucceeded, found.ID, started.ID, from))

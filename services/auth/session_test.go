@@ -2,7 +2,6 @@ package auth
 
 import (
 	"context"
-	"net/netip"
 	"strings"
 	"sync"
 	"testing"
@@ -145,7 +144,7 @@ func TestLogin(t *testing.T) {
 		tx, err := env.db.Begin(t.Context())
 		require.NoError(t, err)
 		defer func() { _ = tx.Rollback(context.WithoutCancel(t.Context())) }()
-		_, _, err = env.startSession(t.Context(), tx, verified, client{}, netip.Prefix{})
+		_, _, err = env.startSession(t.Context(), tx, proven{user: verified})
 		require.ErrorIs(t, err, errInvalidCredentials)
 	})
 }

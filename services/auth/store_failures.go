@@ -113,6 +113,58 @@ func countRequest(
 		RETURNING failures, ends_at`, subject, now, ends)
 }
 
+// limited is a subject with the largest count that is allowed.
+type limited struct {
+	subject []byte
+	limit   int32
+}
+
+// countLimited adds one to the count of each subject like countFailures, and returns the time at
+// which the last of the exceeded limits ends, or nil.
+func countLimited(
+	ctx context.Context, q pg.Querier, subjects []limited, now, ends time.Time,
+) (*time.Time, error) {
+	names, limits := make([][]byte, len(subjects)), make([]int32, len(subjects))
+	for i, s := range subjects {
+		names[i], limits[i] = s.subject, s.limit
+	}
+	return pg.Value[*time.Time](ctx, q, `
+		WITH counted AS (
+			INSERT INTO login_failures AS f (subject, failures, ends_at)
+			SELECT s.subject, 1, $3
+			FROM unnest($1::bytea[]) AS s (subject)
+			ORDER BY s.subject`+addOne+`
+			RETURNING subject, failures, ends_at)
+		SELECT max(c.ends_at)
+		FROM counted c
+		JOIN unnest($1::bytea[], $4::integer[]) AS l (subject, most) ON l.subject = c.subject
+		WHERE c.failures > l.most`, names, now, ends, limits)
+}
+
+// uncount subtracts one from the count of each subject. The rows are locked in the order of
+// countLimited.
+func uncount(ctx context.Context, q pg.Querier, subjects []limited) error {
+	names := make([][]byte, len(subjects))
+	for i, s := range subjects {
+		names[i] = s.subject
+	}
+	return pg.Exec(ctx, q, `
+		WITH locked AS (
+			SELECT subject, failures
+			FROM login_failures
+			WHERE subject = ANY($1)
+			ORDER BY subject
+			FOR UPDATE),
+		changed AS (
+			UPDATE login_failures f
+			SET failures = f.failures - 1
+			FROM locked l
+			WHERE f.subject = l.subject AND l.failures > 1)
+		DELETE FROM login_failures f
+		USING locked l
+		WHERE f.subject = l.subject AND l.failures = 1`, names)
+}
+
 // deleteFailuresOf resets the count of a subject. After the right password, prove calls it with the
 // pair.
 func deleteFailuresOf(ctx context.Context, q pg.Querier, subject []byte) error {

@@ -29,11 +29,13 @@ type user struct {
 	VerifiedAt *time.Time `db:"email_verified_at"`
 	// Language is a result of mail.Language.
 	Language string
+	// SecondFactor is set if sign-ins have a second step.
+	SecondFactor bool `db:"second_factor"`
 }
 
 // userColumns are the columns of user in a statement that names the table u.
 const userColumns = `u.id, u.name, u.email, u.password_hash, u.created_at, u.updated_at, u.version,
-	u.email_verified_at, u.language`
+	u.email_verified_at, u.language, u.second_factor`
 
 // insertUser violates usersEmailKey if another user has the e-mail.
 func insertUser(ctx context.Context, q pg.Querier, u user) error {
@@ -75,12 +77,21 @@ func selectUsers(ctx context.Context, q pg.Querier, ids []uuid.UUID) ([]user, er
 
 // lockPassword locks a user against changes of the password until the transaction ends. It returns
 // pgx.ErrNoRows if hash is no longer the hash of the user's password. FOR SHARE permits
-// simultaneous sign-ins of the user. A change of the password waits for them, and then also ends
-// their sessions.
+// simultaneous sign-ins of the user. A change of the password or of the second factors waits for
+// them, and then also ends their sessions.
 func lockPassword(ctx context.Context, tx pgx.Tx, id uuid.UUID, hash string) (user, error) {
 	return pg.One[user](ctx, tx, `
 		SELECT `+userColumns+` FROM users u WHERE u.id = $1 AND u.password_hash = $2 FOR SHARE`,
 		id, hash)
+}
+
+// lockMarked is lockPassword with the SHA-256 of the hash of the password.
+func lockMarked(ctx context.Context, tx pgx.Tx, id uuid.UUID, mark []byte) (user, error) {
+	return pg.One[user](ctx, tx, `
+		SELECT `+userColumns+`
+		FROM users u
+		WHERE u.id = $1 AND sha256(convert_to(u.password_hash, 'UTF8')) = $2
+		FOR SHARE`, id, mark)
 }
 
 // lockUser locks a user against other changes until the transaction ends. It waits for sign-ins

@@ -111,7 +111,10 @@ func signedIn(ctx context.Context, url string) (*coffer.ClientWithResponses, err
 	if login.JSON200 == nil {
 		return nil, refused(login.JSONDefault)
 	}
-	return coffer.NewClientWithResponses(url, coffer.Bearer(login.JSON200.AccessToken))
+	if login.JSON200.AccessToken == nil {
+		return nil, errors.New("the user has a second factor: continue with LoginMfa")
+	}
+	return coffer.NewClientWithResponses(url, coffer.Bearer(*login.JSON200.AccessToken))
 }
 
 // reader creates a personal access token that may only read, and returns a client with it. A script

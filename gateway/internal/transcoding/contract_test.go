@@ -60,6 +60,7 @@ var withoutIfMatch = map[string]string{
 	"UpdateNotification":   "it has no other effect than the mark",
 	"UpdateTransactions":   "each change has the ETag of its transaction",
 	"DeletePersonalToken":  "a token never changes",
+	"DeleteTotp":           "a secret never changes, and a replaced app is disabled as well",
 	"RevokeSession":        "a session changes with each use, and the end of a session is final",
 	"WithdrawInvitation":   "it ends the invitation, and no change of one matters for that",
 }
@@ -94,6 +95,8 @@ func TestEveryChangeHasIfMatch(t *testing.T) {
 // unlocated names the POST operations that answer 201 without a Location, with the reason.
 var unlocated = map[string]string{
 	"CreatePersonalToken":   "the list is small, so a token has no path of its own",
+	"CreateRecoveryCodes":   "the codes can be read only once",
+	"CreateTotp":            "the secret can be read only once",
 	"CreateTransactions":    "it creates several transactions",
 	"ReconcileWallet":       "a reconciliation is read with the others of its wallet",
 	"RedeliverWebhookEvent": "a delivery has no path of its own",

@@ -12,7 +12,7 @@ import (
 
 // responses returns the responses by status: the successes in the option success, then the errors.
 // The description of a success is the message in its envelope, or the name of the status for
-// responses without an envelope.
+// responses without an envelope. Successes with the same status share a response.
 func (g *generator) responses(o *operation) (object, error) {
 	responses := object{}
 	for _, s := range o.success {
@@ -22,7 +22,11 @@ func (g *generator) responses(o *operation) (object, error) {
 		if text == "" {
 			text = http.StatusText(int(s.GetHttpStatus()))
 		}
-		responses[strconv.Itoa(int(s.GetHttpStatus()))] = object{
+		status := strconv.Itoa(int(s.GetHttpStatus()))
+		if other, ok := responses[status].(object); ok {
+			text = other["description"].(string) + ", or: " + text
+		}
+		responses[status] = object{
 			"description": text, "headers": g.responseHeaders(o, int(s.GetHttpStatus())),
 			"content": object{mediaType: object{"schema": body}},
 		}

@@ -22,6 +22,17 @@ const (
 	Invitation        = "invitation"
 )
 
+// Reports of changes of personal access tokens and second factors. The types of their audit entries
+// have the same names.
+const (
+	TokenCreated         = "token_created"
+	TokenDeleted         = "token_deleted"
+	TotpEnabled          = "totp_enabled"
+	TotpDisabled         = "totp_disabled"
+	RecoveryCodesCreated = "recovery_codes_created"
+	RecoveryCodeUsed     = "recovery_code_used"
+)
+
 // paths are the paths of the console that the links of mails open. The token is in the fragment,
 // which browsers do not send, so that no server logs it. A template that is not listed has a link
 // without a token.
@@ -32,6 +43,13 @@ var paths = map[string]string{
 	EmailChanged:      "/revert#",
 	Invitation:        "/join#",
 	PasswordChanged:   "/forgot",
+
+	TokenCreated:         "/forgot",
+	TokenDeleted:         "/forgot",
+	TotpEnabled:          "/forgot",
+	TotpDisabled:         "/forgot",
+	RecoveryCodesCreated: "/forgot",
+	RecoveryCodeUsed:     "/forgot",
 }
 
 //go:embed templates

@@ -9,6 +9,7 @@ import (
 	"context"
 	"crypto/ed25519"
 	"crypto/rand"
+	"encoding/base64"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -23,6 +24,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/caller"
 	"github.com/coffer-budget/coffer/internal/pg"
 	"github.com/coffer-budget/coffer/internal/seal"
+	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
 )
 
 const (
@@ -196,4 +198,16 @@ func (k *Ring) open(stored []Key) []privateKey {
 		}
 	}
 	return keys
+}
+
+// Proto returns the public key as a JSON Web Key.
+func (k Key) Proto() *authv1.Key {
+	return &authv1.Key{
+		Kty: "OKP",
+		Crv: "Ed25519",
+		X:   base64.RawURLEncoding.EncodeToString(k.PublicKey),
+		Kid: k.KID,
+		Use: "sig",
+		Alg: "EdDSA",
+	}
 }

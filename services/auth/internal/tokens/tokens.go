@@ -29,6 +29,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/text"
 	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
+	"github.com/coffer-budget/coffer/services/auth/internal/mail"
 	"github.com/coffer-budget/coffer/services/auth/internal/signing"
 )
 
@@ -37,8 +38,8 @@ const maxTokens = 20
 
 // Kinds of audit entries. They are stored and public: never rename one.
 const (
-	AuditCreated = "token_created"
-	AuditDeleted = "token_deleted"
+	AuditCreated = mail.TokenCreated
+	AuditDeleted = mail.TokenDeleted
 )
 
 var (
@@ -58,8 +59,11 @@ type Config struct {
 	// CheckCreator returns the error for a user who may not create tokens, such as one whose e-mail
 	// is not verified.
 	CheckCreator func(ctx context.Context, id uuid.UUID) error
-	// Audit writes an audit entry of the acting session about the token with this name.
+	// Audit writes an audit entry of the acting session about the token with this name, and queues
+	// the mail that reports the change.
 	Audit func(ctx context.Context, tx pgx.Tx, kind, name, agent string) error
+	// Wake sends queued mails soon.
+	Wake func()
 	// ClientAddress returns the address of the client; invalid if it is unknown.
 	ClientAddress func(ctx context.Context) netip.Addr
 	Now           func() time.Time
@@ -117,6 +121,7 @@ func (s *Server) CreatePersonalToken(
 	if err != nil {
 		return nil, err
 	}
+	s.Wake()
 	return resp, nil
 }
 
@@ -174,6 +179,7 @@ func (s *Server) DeletePersonalToken(
 	if err != nil {
 		return nil, err
 	}
+	s.Wake()
 	return &authv1.DeletePersonalTokenResponse{Id: id.String()}, nil
 }
 

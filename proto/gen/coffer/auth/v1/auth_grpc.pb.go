@@ -24,6 +24,7 @@ const (
 	AuthService_Register_FullMethodName            = "/coffer.auth.v1.AuthService/Register"
 	AuthService_OpenInvitation_FullMethodName      = "/coffer.auth.v1.AuthService/OpenInvitation"
 	AuthService_Login_FullMethodName               = "/coffer.auth.v1.AuthService/Login"
+	AuthService_LoginMfa_FullMethodName            = "/coffer.auth.v1.AuthService/LoginMfa"
 	AuthService_Refresh_FullMethodName             = "/coffer.auth.v1.AuthService/Refresh"
 	AuthService_Reauthenticate_FullMethodName      = "/coffer.auth.v1.AuthService/Reauthenticate"
 	AuthService_Logout_FullMethodName              = "/coffer.auth.v1.AuthService/Logout"
@@ -62,8 +63,13 @@ type AuthServiceClient interface {
 	// account. After too many failures within 15 minutes, requests are rejected with RATE_LIMITED, even with the right
 	// password: 10 failures for the account from one address, 50 for the account, or 100 from the address. The last two
 	// limits do not apply to an address that the user has signed in from within 90 days. With session=cookie the refresh
-	// token is set as a cookie, and is not in the body.
+	// token is set as a cookie, and is not in the body. For a user with a second factor the response is MFA_REQUIRED, with an mfaToken
+	// for POST /api/v1/auth/login/mfa and without tokens.
 	Login(ctx context.Context, in *LoginRequest, opts ...grpc.CallOption) (*LoginResponse, error)
+	// Second step of a sign-in: starts a session with the mfaToken of the first step and a code of an authenticator app or a recovery code.
+	// Each code, and the mfaToken, works once. A wrong code leaves the mfaToken valid. After 5 wrong codes for an mfaToken, or 10 for the
+	// account within 15 minutes, requests are rejected with RATE_LIMITED.
+	LoginMfa(ctx context.Context, in *LoginMfaRequest, opts ...grpc.CallOption) (*LoginMfaResponse, error)
 	// Exchanges a refresh token for a new access token and a new refresh token, and extends the session. A refresh token
 	// is valid once. If it is used again, its session ends, because the token may have been stolen. Without a refresh token
 	// in the body, the session cookie is used, and the new refresh token is set as a cookie. This requires the header
@@ -161,6 +167,16 @@ func (c *authServiceClient) Login(ctx context.Context, in *LoginRequest, opts ..
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(LoginResponse)
 	err := c.cc.Invoke(ctx, AuthService_Login_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *authServiceClient) LoginMfa(ctx context.Context, in *LoginMfaRequest, opts ...grpc.CallOption) (*LoginMfaResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(LoginMfaResponse)
+	err := c.cc.Invoke(ctx, AuthService_LoginMfa_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -392,8 +408,13 @@ type AuthServiceServer interface {
 	// account. After too many failures within 15 minutes, requests are rejected with RATE_LIMITED, even with the right
 	// password: 10 failures for the account from one address, 50 for the account, or 100 from the address. The last two
 	// limits do not apply to an address that the user has signed in from within 90 days. With session=cookie the refresh
-	// token is set as a cookie, and is not in the body.
+	// token is set as a cookie, and is not in the body. For a user with a second factor the response is MFA_REQUIRED, with an mfaToken
+	// for POST /api/v1/auth/login/mfa and without tokens.
 	Login(context.Context, *LoginRequest) (*LoginResponse, error)
+	// Second step of a sign-in: starts a session with the mfaToken of the first step and a code of an authenticator app or a recovery code.
+	// Each code, and the mfaToken, works once. A wrong code leaves the mfaToken valid. After 5 wrong codes for an mfaToken, or 10 for the
+	// account within 15 minutes, requests are rejected with RATE_LIMITED.
+	LoginMfa(context.Context, *LoginMfaRequest) (*LoginMfaResponse, error)
 	// Exchanges a refresh token for a new access token and a new refresh token, and extends the session. A refresh token
 	// is valid once. If it is used again, its session ends, because the token may have been stolen. Without a refresh token
 	// in the body, the session cookie is used, and the new refresh token is set as a cookie. This requires the header
@@ -475,6 +496,9 @@ func (UnimplementedAuthServiceServer) OpenInvitation(context.Context, *OpenInvit
 }
 func (UnimplementedAuthServiceServer) Login(context.Context, *LoginRequest) (*LoginResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method Login not implemented")
+}
+func (UnimplementedAuthServiceServer) LoginMfa(context.Context, *LoginMfaRequest) (*LoginMfaResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method LoginMfa not implemented")
 }
 func (UnimplementedAuthServiceServer) Refresh(context.Context, *RefreshRequest) (*RefreshResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method Refresh not implemented")
@@ -607,6 +631,24 @@ func _AuthService_Login_Handler(srv interface{}, ctx context.Context, dec func(i
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
 		return srv.(AuthServiceServer).Login(ctx, req.(*LoginRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _AuthService_LoginMfa_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(LoginMfaRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(AuthServiceServer).LoginMfa(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: AuthService_LoginMfa_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(AuthServiceServer).LoginMfa(ctx, req.(*LoginMfaRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
@@ -982,6 +1024,10 @@ var AuthService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "Login",
 			Handler:    _AuthService_Login_Handler,
+		},
+		{
+			MethodName: "LoginMfa",
+			Handler:    _AuthService_LoginMfa_Handler,
 		},
 		{
 			MethodName: "Refresh",

@@ -796,14 +796,14 @@ const file_coffer_auth_v1_tokens_proto_rawDesc = "" +
 	"\x05token\x18\x01 \x01(\tR\x05token\x12\x18\n" +
 	"\aaddress\x18\x02 \x01(\tR\aaddress\"@\n" +
 	"\x1bExchangeAccessTokenResponse\x12!\n" +
-	"\faccess_token\x18\x01 \x01(\tR\vaccessToken2\xde\a\n" +
-	"\fTokenService\x12\xca\x01\n" +
-	"\x13CreatePersonalToken\x12*.coffer.auth.v1.CreatePersonalTokenRequest\x1a+.coffer.auth.v1.CreatePersonalTokenResponse\"Z\x8a\xb5\x181\n" +
-	"\rTOKEN_CREATED\x12\x1dPersonal access token created\x18\xc9\x01\xb2\xb5\x18\x03\x13\xa4\x02\x82\xd3\xe4\x93\x02\x18:\x01*\"\x13/api/v1/auth/tokens\x12\xc2\x01\n" +
+	"\faccess_token\x18\x01 \x01(\tR\vaccessToken2\xe6\a\n" +
+	"\fTokenService\x12\xce\x01\n" +
+	"\x13CreatePersonalToken\x12*.coffer.auth.v1.CreatePersonalTokenRequest\x1a+.coffer.auth.v1.CreatePersonalTokenResponse\"^\x8a\xb5\x181\n" +
+	"\rTOKEN_CREATED\x12\x1dPersonal access token created\x18\xc9\x01\xb2\xb5\x18\x03\x13\xa4\x02\xe8\xb5\x18\x01\x82\xd3\xe4\x93\x02\x18:\x01*\"\x13/api/v1/auth/tokens\x12\xc2\x01\n" +
 	"\x12ListPersonalTokens\x12).coffer.auth.v1.ListPersonalTokensRequest\x1a*.coffer.auth.v1.ListPersonalTokensResponse\"U\x8a\xb5\x183\n" +
-	"\x0eTOKENS_FETCHED\x12\x1ePersonal access tokens fetched\x18\xc8\x01\x82\xd3\xe4\x93\x02\x15\x12\x13/api/v1/auth/tokens\x90\x02\x01\x12\xcb\x01\n" +
-	"\x13DeletePersonalToken\x12*.coffer.auth.v1.DeletePersonalTokenRequest\x1a+.coffer.auth.v1.DeletePersonalTokenResponse\"[\x8a\xb5\x181\n" +
-	"\rTOKEN_DELETED\x12\x1dPersonal access token deleted\x18\xc8\x01\xb2\xb5\x18\x0201\x82\xd3\xe4\x93\x02\x1a*\x18/api/v1/auth/tokens/{id}\x12\xe2\x01\n" +
+	"\x0eTOKENS_FETCHED\x12\x1ePersonal access tokens fetched\x18\xc8\x01\x82\xd3\xe4\x93\x02\x15\x12\x13/api/v1/auth/tokens\x90\x02\x01\x12\xcf\x01\n" +
+	"\x13DeletePersonalToken\x12*.coffer.auth.v1.DeletePersonalTokenRequest\x1a+.coffer.auth.v1.DeletePersonalTokenResponse\"_\x8a\xb5\x181\n" +
+	"\rTOKEN_DELETED\x12\x1dPersonal access token deleted\x18\xc8\x01\xb2\xb5\x18\x0201\xe8\xb5\x18\x01\x82\xd3\xe4\x93\x02\x1a*\x18/api/v1/auth/tokens/{id}\x12\xe2\x01\n" +
 	"\x15ExchangePersonalToken\x12,.coffer.auth.v1.ExchangePersonalTokenRequest\x1a-.coffer.auth.v1.ExchangePersonalTokenResponse\"l\x8a\xb5\x185\n" +
 	"\x0fTOKEN_EXCHANGED\x12\x1fPersonal access token exchanged\x18\xc8\x01\x90\xb5\x18\x01\xb2\xb5\x18\x01/\x82\xd3\xe4\x93\x02!:\x01*\"\x1c/api/v1/auth/tokens/exchange\x90\x02\x02\x12\x88\x01\n" +
 	"\x13ExchangeAccessToken\x12*.coffer.auth.v1.ExchangeAccessTokenRequest\x1a+.coffer.auth.v1.ExchangeAccessTokenResponse\"\x18\x90\xb5\x18\x02\xa2\xb5\x18\agateway\xb2\xb5\x18\x02\x02\x03\x90\x02\x02BAZ?github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1;authv1b\x06proto3"

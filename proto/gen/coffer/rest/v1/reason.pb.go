@@ -269,6 +269,14 @@ const (
 	// The operation needs a sign-in within the last 10 minutes, because it changes how the account is protected, or exports or deletes it.
 	// Confirm the identity with `POST /api/v1/auth/reauthenticate` and repeat the request with the new access token.
 	Reason_REAUTHENTICATION_REQUIRED Reason = 315
+	// The code of the second factor is wrong or was used. A code of an app is accepted for about a minute.
+	Reason_INVALID_MFA_CODE Reason = 316
+	// The `mfaToken` is unknown, was used, is older than 5 minutes, or is no longer valid because the password has changed. Sign in again.
+	Reason_INVALID_MFA_TOKEN Reason = 317
+	// The user has an authenticator app. Send `replace` to replace it.
+	Reason_TOTP_ALREADY_ENABLED Reason = 318
+	// The user has no second factor, or no authenticator app that awaits its confirmation. Start with `POST /api/v1/auth/totp`.
+	Reason_TOTP_NOT_ENABLED Reason = 319
 	// The transaction is an adjustment, which has no category, splits or type to change.
 	Reason_TRANSACTION_IS_ADJUSTMENT Reason = 330
 	// A reconciliation locks the amount, the date, the wallet, the currency and `cleared` of the transaction, or of the other leg of its
@@ -400,6 +408,10 @@ var (
 		310: "INVITATION_NOT_FOUND",
 		311: "INVITATION_EXPIRED",
 		315: "REAUTHENTICATION_REQUIRED",
+		316: "INVALID_MFA_CODE",
+		317: "INVALID_MFA_TOKEN",
+		318: "TOTP_ALREADY_ENABLED",
+		319: "TOTP_NOT_ENABLED",
 		330: "TRANSACTION_IS_ADJUSTMENT",
 		331: "TRANSACTION_RECONCILED",
 		332: "BALANCE_DIFFERS",
@@ -522,6 +534,10 @@ var (
 		"INVITATION_NOT_FOUND":          310,
 		"INVITATION_EXPIRED":            311,
 		"REAUTHENTICATION_REQUIRED":     315,
+		"INVALID_MFA_CODE":              316,
+		"INVALID_MFA_TOKEN":             317,
+		"TOTP_ALREADY_ENABLED":          318,
+		"TOTP_NOT_ENABLED":              319,
 		"TRANSACTION_IS_ADJUSTMENT":     330,
 		"TRANSACTION_RECONCILED":        331,
 		"BALANCE_DIFFERS":               332,
@@ -616,7 +632,7 @@ var File_coffer_rest_v1_reason_proto protoreflect.FileDescriptor
 
 const file_coffer_rest_v1_reason_proto_rawDesc = "" +
 	"\n" +
-	"\x1bcoffer/rest/v1/reason.proto\x12\x0ecoffer.rest.v1\x1a google/protobuf/descriptor.proto\x1a\x15google/rpc/code.proto*\xcaF\n" +
+	"\x1bcoffer/rest/v1/reason.proto\x12\x0ecoffer.rest.v1\x1a google/protobuf/descriptor.proto\x1a\x15google/rpc/code.proto*\xeeH\n" +
 	"\x06Reason\x12\x16\n" +
 	"\x12REASON_UNSPECIFIED\x10\x00\x124\n" +
 	"\x10VALIDATION_ERROR\x10\x01\x1a\x1e\xf8\xb6\x18\x03\x80\xb7\x18\x90\x03\x8a\xb7\x18\x11Validation failed\x129\n" +
@@ -733,7 +749,11 @@ const file_coffer_rest_v1_reason_proto_rawDesc = "" +
 	"\x10REPORT_TOO_LARGE\x10\xac\x02\x1aH\xf8\xb6\x18\x03\x80\xb7\x18\x90\x03\x8a\xb7\x18;The report would have to read more than 100000 transactions\x12<\n" +
 	"\x14INVITATION_NOT_FOUND\x10\xb6\x02\x1a!\xf8\xb6\x18\x05\x80\xb7\x18\x94\x03\x8a\xb7\x18\x14Invitation not found\x12p\n" +
 	"\x12INVITATION_EXPIRED\x10\xb7\x02\x1aW\xf8\xb6\x18\t\x80\xb7\x18\x9a\x03\x8a\xb7\x18JThe invitation was used, was withdrawn or has expired; ask for another one\x12H\n" +
-	"\x19REAUTHENTICATION_REQUIRED\x10\xbb\x02\x1a(\xf8\xb6\x18\a\x80\xb7\x18\x93\x03\x8a\xb7\x18\x1bConfirm your identity first\x12M\n" +
+	"\x19REAUTHENTICATION_REQUIRED\x10\xbb\x02\x1a(\xf8\xb6\x18\a\x80\xb7\x18\x93\x03\x8a\xb7\x18\x1bConfirm your identity first\x12A\n" +
+	"\x10INVALID_MFA_CODE\x10\xbc\x02\x1a*\xf8\xb6\x18\x10\x80\xb7\x18\x91\x03\x8a\xb7\x18\x1dThe code is wrong or was used\x12I\n" +
+	"\x11INVALID_MFA_TOKEN\x10\xbd\x02\x1a1\xf8\xb6\x18\x10\x80\xb7\x18\x91\x03\x8a\xb7\x18$The sign-in has expired, start again\x12O\n" +
+	"\x14TOTP_ALREADY_ENABLED\x10\xbe\x02\x1a4\xf8\xb6\x18\x06\x80\xb7\x18\x99\x03\x8a\xb7\x18'An authenticator app is enabled already\x12C\n" +
+	"\x10TOTP_NOT_ENABLED\x10\xbf\x02\x1a,\xf8\xb6\x18\t\x80\xb7\x18\x99\x03\x8a\xb7\x18\x1fNo authenticator app is enabled\x12M\n" +
 	"\x19TRANSACTION_IS_ADJUSTMENT\x10\xca\x02\x1a-\xf8\xb6\x18\t\x80\xb7\x18\x99\x03\x8a\xb7\x18 The transaction is an adjustment\x12G\n" +
 	"\x16TRANSACTION_RECONCILED\x10\xcb\x02\x1a*\xf8\xb6\x18\t\x80\xb7\x18\x99\x03\x8a\xb7\x18\x1dThe transaction is reconciled\x12c\n" +
 	"\x0fBALANCE_DIFFERS\x10\xcc\x02\x1aM\xf8\xb6\x18\t\x80\xb7\x18\x99\x03\x8a\xb7\x18@The cleared transactions have another balance than the statement\x12X\n" +

@@ -2,6 +2,7 @@
 // the types are generated from the same OpenAPI document (build/types.js).
 import { parseJSON, stringifyJSON } from "../money/json";
 import type { paths } from "./coffer";
+import { confirmed } from "./confirmation.svelte";
 import { isProblem, networkCode, Problem, problemOf } from "./problem";
 import { accessToken, clientHeader, renewAfter, untilStarted } from "./token";
 import type { Answer, Method, Operation, PathsWith, Request } from "./types";
@@ -74,8 +75,8 @@ function unreachable(): never {
 type Read<T> = (response: Response) => Promise<T>;
 
 /**
- * request sends a request, and once more after a refresh if the access token has expired. It
- * returns the result of read.
+ * request sends a request, and once more after a refresh if the access token has expired, or after
+ * the user has confirmed the identity. It returns the result of read.
  */
 async function request<T>(method: Method, at: string, options: Options, read: Read<T>): Promise<T> {
   await untilStarted();
@@ -83,6 +84,8 @@ async function request<T>(method: Method, at: string, options: Options, read: Re
   try {
     return await read(await send(method, at, options));
   } catch (error) {
+    if (isProblem(error, "REAUTHENTICATION_REQUIRED") && (await confirmed()))
+      return await read(await send(method, at, options));
     const ended = isProblem(error, "TOKEN_EXPIRED") || isProblem(error, "UNAUTHORIZED");
     if (!ended || !token || !(await renewAfter(token))) throw error;
     return await read(await send(method, at, options));

@@ -10,7 +10,7 @@ import { forgetEvents, startLive, stopLive } from "./live.svelte";
 import { isProblem } from "./problem";
 import { onChange } from "./topics";
 import { dropTokens, setToken, startToken, startTokens, whenEnded } from "./token";
-import type { User } from "./types";
+import type { Answer, Operation, User } from "./types";
 
 type Status = "starting" | "signed-out" | "signed-in";
 
@@ -104,17 +104,34 @@ function keepUser(of: User): void {
   localStorage.setItem(userKey, JSON.stringify(of));
 }
 
+type SignedIn = Answer<Operation<"/api/v1/auth/login/mfa", "post">>;
+
+/** Challenge is the first step of a sign-in with a second factor. */
+export interface Challenge {
+  mfaToken: string;
+  methods: readonly string[];
+}
+
 /**
- * signIn starts a session whose refresh token is in a cookie. A tab in which another user was
- * signed in before loads the page of the address, so that its memory has nothing of the former
- * user.
+ * signIn starts a session whose refresh token is in a cookie, or returns the challenge of the second
+ * step.
  */
-export async function signIn(email: string, password: string, key: string, address = location.href): Promise<void> {
+export async function signIn(email: string, password: string, key: string, address?: string): Promise<Challenge | undefined> {
   const answer = await api.post("/api/v1/auth/login", {
     query: { session: "cookie" },
     body: { email, password },
     key,
   });
+  if (answer.mfaToken) return answer as Challenge;
+  await enter(answer as SignedIn, address);
+  return undefined;
+}
+
+/**
+ * enter makes this tab the one of a user who has signed in. A tab in which another user was signed
+ * in before loads the page of the address, so that its memory has nothing of the former user.
+ */
+export async function enter(answer: SignedIn, address = location.href): Promise<void> {
   const before = storedUser();
   keepUser(answer.user);
   if (before && before.id !== answer.user.id) await forget(before.id, true);

@@ -8,6 +8,9 @@ type Load = () => Promise<{ default: Component<Record<string, never>> }>;
 /** screens maps names of screens to components. The name is that of the folder, or in textsOf. */
 export const screens: Record<string, Load> = {
   signin: () => import("../screens/signin/Signin.svelte"),
+  // The sign-in loads this for a user with a second factor.
+  secondstep: () =>
+    import("../screens/secondstep/SecondStep.svelte") as unknown as ReturnType<Load>,
   links: () => import("../screens/links/Links.svelte"),
   welcome: () => import("../screens/welcome/Welcome.svelte"),
   home: () => import("../screens/home/Home.svelte"),
@@ -30,6 +33,9 @@ export const screens: Record<string, Load> = {
   activity: () => import("../screens/activity/Activity.svelte"),
   preferences: () => import("../screens/preferences/Preferences.svelte"),
   tags: () => import("../screens/tags/Tags.svelte"),
+  // The settings of security load these, and the shell the confirmation of the identity.
+  factors: () => import("../screens/factors/Factors.svelte"),
+  confirm: () => import("../screens/confirm/Confirm.svelte"),
   more: () => import("../screens/more/More.svelte"),
   // On a desktop, the list of transactions is a table.
   table: () => import("../screens/table/Table.svelte") as unknown as ReturnType<Load>,

@@ -9,7 +9,7 @@ export default {
   entries: {
     registered: "Account created", login_succeeded: "Signed in", login_failed: "Sign-in failed", refresh_token_reused: "An old token was used again; the session was ended",
     session_ended: "Session ended", logged_out: "Signed out", password_changed: "Password changed", password_reset: "Password set with a link from a mail", password_change_failed: "Wrong password for a new password",
-    profile_changed: "Name changed", email_changed: "E-mail changed", email_change_requested: "New e-mail requested", email_confirmed: "E-mail confirmed", email_reverted: "Former e-mail restored", reauthenticated: "Identity confirmed", reauthentication_failed: "Wrong password while confirming the identity", token_created: "Access token created:", token_deleted: "Access token deleted:", email_change_failed: "Wrong password for a new e-mail", account_exported: "Account exported",
+    profile_changed: "Name changed", email_changed: "E-mail changed", email_change_requested: "New e-mail requested", email_confirmed: "E-mail confirmed", email_reverted: "Former e-mail restored", reauthenticated: "Identity confirmed", reauthentication_failed: "Wrong password while confirming the identity", second_factor_failed: "Wrong code of the second step", totp_enabled: "Authenticator app enabled", totp_disabled: "Authenticator app disabled", recovery_codes_created: "Recovery codes created", recovery_code_used: "Recovery code used", token_created: "Access token created:", token_deleted: "Access token deleted:", email_change_failed: "Wrong password for a new e-mail", account_exported: "Account exported",
   } as Record<string, string>,
   aBudget: "a budget",
   quoted: (name: string) => `“${name}”`,

@@ -14,5 +14,6 @@ export default {
   taken: "There is already an account with this e-mail.",
   ended: "Your session has ended. Sign in again.",
   kept: (n: number) => plural(n, { one: "# entry on this device is not sent yet. It is encrypted, and offered after the sign-in of its user.", other: "# entries on this device are not sent yet. They are encrypted, and offered after the sign-in of their user." }),
+  tooLate: "That took too long. Sign in again.",
   tagline: "Every receipt read, every budget shared, every number exact.",
 };

@@ -1,0 +1,37 @@
+import { plural } from "../../i18n/i18n.svelte";
+
+export default {
+  title: "Two-step sign-in",
+  off: "After your password, Coffer asks for a code of an app on your phone. Whoever learns your password cannot sign in with it.",
+  on: (date: string) => `Signing in needs your password and a code of your authenticator app, since ${date}.`,
+  left: (n: number) => plural(n, { one: "You have # recovery code left.", other: "You have # recovery codes left." }),
+  few: "Create new recovery codes, so that you can sign in without your phone.",
+  enable: "Set up",
+  replace: "Replace the app",
+  newCodes: "New recovery codes",
+  newCodesText: "You get 10 new codes. The present ones stop working.",
+  newCodesButton: "Create codes",
+  disable: "Disable",
+  disableText: "Signing in will need only your password. Your recovery codes stop working.",
+  disableButton: "Disable",
+  disabled: "Two-step sign-in is disabled",
+
+  setup: "Set up an authenticator app",
+  scan: "Scan this code with an authenticator app, such as Aegis, 2FAS or the password manager of your phone.",
+  qr: "QR code with the secret of the app",
+  cannotScan: "No camera? Enter the secret",
+  type: "Choose a time-based code with 6 digits.",
+  openApp: "Open in an app on this device",
+  code: "Code that the app shows",
+  codeHint: "6 digits, which change every 30 seconds",
+  wrong: "This code is wrong. Check that the time of your phone is right.",
+  othersEnd: "All other devices are signed out.",
+  enableButton: "Enable",
+
+  codesTitle: "Your recovery codes",
+  codesText: "If you lose your phone, one of these codes replaces the app, once. They are not shown again: store them where you find them without your phone.",
+  save: "Save as a file",
+  stored: "I have stored them",
+  fileName: "coffer-recovery-codes.txt",
+  fileTitle: (host: string) => `Recovery codes of Coffer (${host}). Each works once.`,
+};

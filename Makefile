@@ -101,6 +101,12 @@ bench-receipt-rules: ## Score the rules of receipts alone, in seconds: the engin
 		RECEIPTS_WORDS=$(CURDIR)/.cache/receipt-words go -C services/ocr test ./recognition -run '^TestBenchRules$$' -count=1 -timeout=2h -v
 	@python3 $(DATA)/score $(DATA)/manifest.jsonl .cache/receipt-rules.jsonl
 
+.PHONY: bench-receipts-hard
+bench-receipts-hard: ## Read drawn receipts that are turned, tilted, dark, blurred, folded, large or long, and count the right ones
+	@devstack/install.sh
+	@$(NEURAL)
+	@RECEIPTS_HARD=1 go -C services/ocr test ./recognition -run '^TestBenchHardInputs$$' -count=1 -timeout=1h -v
+
 .PHONY: bench-import
 bench-import: ## Read a folder of labeled statements and score the results (DATA=folder with manifest.jsonl; BENCHFLAGS=-v: the wrong files)
 	@mkdir -p .cache

@@ -30,13 +30,31 @@ var trainingColors = [3]struct{ mean, deviation float32 }{
 
 // detect returns the areas of the rows of text on a page, in pixels of the page.
 func (e *Engine) detect(page *pyramid) ([]quad, error) {
-	size := (*page)[0].Rect.Size()
+	var out []quad
+	for _, b := range bandsOf((*page)[0].Rect.Size()) {
+		found, err := e.detectIn(page, b.area)
+		if err != nil {
+			return nil, err
+		}
+		for _, q := range found {
+			if b.owns(q) {
+				out = append(out, q)
+			}
+		}
+	}
+	return out, nil
+}
+
+// detectIn returns the areas of the rows of text in a part of a page, in pixels of the page.
+func (e *Engine) detectIn(page *pyramid, part image.Rectangle) ([]quad, error) {
+	size := part.Size()
 	scale := min(1, math.Sqrt(detectPixels/float64(size.X*size.Y)))
 	up := func(n int) int {
 		return max((int(float64(n)*scale)+detectEdge-1)/detectEdge, 1) * detectEdge
 	}
 	width, height := up(size.X), up(size.Y)
-	whole := quad{along: point{float64(width) / scale, 0}, down: point{0, float64(height) / scale}}
+	origin := point{float64(part.Min.X), float64(part.Min.Y)}
+	whole := quad{origin, point{float64(width) / scale, 0}, point{0, float64(height) / scale}}
 	view := page.view(whole, width, height)
 	input := make([]float32, 3*width*height)
 	for c, n := range trainingColors {
@@ -56,6 +74,7 @@ func (e *Engine) detect(page *pyramid) ([]quad, error) {
 	})
 	for i := range quads {
 		quads[i] = quads[i].scaled(1 / scale)
+		quads[i].origin = quads[i].origin.plus(origin)
 	}
 	return quads, err
 }

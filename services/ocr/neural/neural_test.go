@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/coffer-budget/coffer/services/ocr/imaging/gray"
 )
 
 // fakeEngine returns an engine whose detector marks dark pixels and whose recognizer reads the same
@@ -150,6 +152,34 @@ func (q quad) contains(p point) bool {
 	along := (d.x*q.along.x + d.y*q.along.y) / (q.width() * q.width())
 	down := (d.x*q.down.x + d.y*q.down.y) / (q.height() * q.height())
 	return along >= 0 && along <= 1 && down >= 0 && down <= 1
+}
+
+// TestDetectSearchesLongPagesInBands finds more rows than fit one search, each once and whole.
+func TestDetectSearchesLongPagesInBands(t *testing.T) {
+	t.Parallel()
+	const rows, leading, height = 700, 16, 8
+	for name, turns := range map[string]int{"upright": 0, "on its side": 1} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			page := image.NewGray(image.Rect(0, 0, 300, rows*leading))
+			for i := range page.Pix {
+				page.Pix[i] = 255
+				x, y := i%page.Stride, i/page.Stride
+				if x > 20 && x < 280 && y%leading >= 4 && y%leading < 4+height {
+					page.Pix[i] = 0
+				}
+			}
+			quads, err := fakeEngine(t, "1").detect(&pyramid{gray.Turn(page, turns)})
+			require.NoError(t, err)
+			found := len(quads) // The output of Len would have all areas.
+			require.Equal(t, rows, found)
+			for _, q := range quads {
+				// The areas extend beyond the ink.
+				require.InDelta(t, 272, q.width(), 8)
+				require.InDelta(t, 20, q.height(), 4)
+			}
+		})
+	}
 }
 
 func TestDecodeJoinsRepetitionsAndSkipsBlanks(t *testing.T) {

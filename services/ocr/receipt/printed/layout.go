@@ -79,8 +79,8 @@ func newLine(words []Word, exact bool) *Line {
 	return line
 }
 
-// rows groups words whose vertical middle is level with that of their left neighbor. Comparing
-// neighbors instead of whole rows follows paper that is bent or slightly skewed.
+// rows groups words whose level is that of their left neighbor. Comparing neighbors instead of
+// whole rows follows paper that is bent or slightly skewed.
 func rows(words []Word) [][]Word {
 	blank := func(w Word) bool { return strings.TrimSpace(w.Text) == "" }
 	words = slices.DeleteFunc(slices.Clone(words), blank)
@@ -94,34 +94,50 @@ func rows(words []Word) [][]Word {
 	}
 	// A limit relative to the typical height keeps large print and dirt from joining rows.
 	typical := max(Median(heights), 1)
-	var out [][]Word
-	for _, w := range words {
-		if best := nearestRow(out, w, typical); best >= 0 {
-			out[best] = append(out[best], w)
-		} else {
-			out = append(out, []Word{w})
+	level := levels(words, typical)
+	var grouped []levelRow
+	for i, w := range words {
+		best := nearestRow(grouped, w, level[i], typical)
+		if best < 0 {
+			best = len(grouped)
+			grouped = append(grouped, levelRow{})
 		}
+		row := &grouped[best]
+		row.words, row.levels = append(row.words, w), append(row.levels, level[i])
 	}
-	slices.SortStableFunc(out, func(a, b []Word) int { return RowMiddle(a) - RowMiddle(b) })
+	slices.SortStableFunc(grouped, func(a, b levelRow) int {
+		return Median(a.levels) - Median(b.levels)
+	})
+	out := make([][]Word, len(grouped))
+	for i, row := range grouped {
+		out[i] = row.words
+	}
 	return out
 }
 
+// levelRow is a row of words with their levels.
+type levelRow struct {
+	words  []Word
+	levels []int
+}
+
 // nearestRow returns the index of the row that text continues, or -1.
-func nearestRow(rows [][]Word, text Word, typical int) int {
+func nearestRow(rows []levelRow, text Word, level, typical int) int {
 	best, nearest := -1, math.MaxFloat64
 	for index, row := range rows {
-		last := row[len(row)-1]
+		n := len(row.words)
+		last := row.words[n-1]
 		// Some boxes extend over the next word. Only a word that ends clearly before that box
 		// belongs to another row.
 		end := last.Box.X + last.Box.W - text.Box.X
 		if end > max(text.Box.W/2, typical/2) && end > text.Box.W+typical/8 {
 			continue
 		}
-		off := math.Abs(float64(middle(last) - middle(text)))
-		if n := len(row); n > 1 {
+		off := math.Abs(float64(row.levels[n-1] - level))
+		if n > 1 {
 			// A comma or dash is not in the middle of the row, so its left neighbor counts, too.
 			// One pixel prefers the direct neighbor.
-			off = min(off, math.Abs(float64(middle(row[n-2])-middle(text)))+1)
+			off = min(off, math.Abs(float64(row.levels[n-2]-level))+1)
 		}
 		// limit, in pixels, is half of the taller box, but from 3/8 to 1 of the typical height.
 		limit := 0.5 * float64(min(max(last.Box.H, text.Box.H, typical*3/4), typical*2))

@@ -45,7 +45,7 @@ func TestExamples(t *testing.T) {
 		"&groupBy=category&top=1&currency=EUR", nil)
 	const month = "?from=2026-03-01&to=2026-03-31&currency=EUR"
 	recorder.call(ada, http.MethodGet, "/api/v1/reports/flow"+month, nil)
-	recorder.call(ada, http.MethodGet, "/api/v1/reports/compare"+month, nil)
+	recorder.call(ada, http.MethodGet, "/api/v1/reports/compare"+month+"&top=1", nil)
 	recorder.call(ada, http.MethodGet, "/api/v1/reports/balances"+month, nil)
 	recorder.imports(ada, wallet, category)
 	recorder.rules(ada, wallet, category)

@@ -4509,6 +4509,27 @@ func (e GetComparisonParamsGroupBy) Valid() bool {
 	}
 }
 
+// Defines values for GetComparisonParamsOrderBy.
+const (
+	GetComparisonParamsOrderByExpense GetComparisonParamsOrderBy = "expense"
+	GetComparisonParamsOrderByIncome  GetComparisonParamsOrderBy = "income"
+	GetComparisonParamsOrderByNet     GetComparisonParamsOrderBy = "net"
+)
+
+// Valid indicates whether the value is a known member of the GetComparisonParamsOrderBy enum.
+func (e GetComparisonParamsOrderBy) Valid() bool {
+	switch e {
+	case GetComparisonParamsOrderByExpense:
+		return true
+	case GetComparisonParamsOrderByIncome:
+		return true
+	case GetComparisonParamsOrderByNet:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ExportComparisonParamsWith.
 const (
 	ExportComparisonParamsWithPrevious ExportComparisonParamsWith = "previous"
@@ -4545,6 +4566,27 @@ func (e ExportComparisonParamsGroupBy) Valid() bool {
 	case ExportComparisonParamsGroupByTag:
 		return true
 	case ExportComparisonParamsGroupByWallet:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ExportComparisonParamsOrderBy.
+const (
+	ExportComparisonParamsOrderByExpense ExportComparisonParamsOrderBy = "expense"
+	ExportComparisonParamsOrderByIncome  ExportComparisonParamsOrderBy = "income"
+	ExportComparisonParamsOrderByNet     ExportComparisonParamsOrderBy = "net"
+)
+
+// Valid indicates whether the value is a known member of the ExportComparisonParamsOrderBy enum.
+func (e ExportComparisonParamsOrderBy) Valid() bool {
+	switch e {
+	case ExportComparisonParamsOrderByExpense:
+		return true
+	case ExportComparisonParamsOrderByIncome:
+		return true
+	case ExportComparisonParamsOrderByNet:
 		return true
 	default:
 		return false
@@ -5362,7 +5404,7 @@ type CommitImportResultCode string
 
 // ComparedGroup ComparedGroup contains the numbers of a group in both periods.
 //
-// Example: {"before":{"expense":0,"income":0,"net":0},"difference":{"expense":0,"income":1500,"net":1500},"key":"0199f0c5-0000-7000-8000-000000000006","name":"Work","now":{"expense":0,"income":1500,"net":1500}}
+// Example: {"before":{"expense":0,"income":0,"net":0},"difference":{"expense":26.5,"income":0,"net":-26.5},"key":"0199f0c5-0000-7000-8000-000000000004","name":"Food","now":{"expense":26.5,"income":0,"net":-26.5}}
 type ComparedGroup struct {
 	// Before The numbers of the earlier period.
 	Before *ComparedNumbers `json:"before,omitempty"`
@@ -5394,9 +5436,26 @@ type ComparedNumbers struct {
 	Net json.Number `json:"net"`
 }
 
+// ComparedOther ComparedOther contains the sums of the groups that have no separate numbers.
+//
+// Example: {"before":{"expense":0,"income":0,"net":0},"difference":{"expense":3,"income":1500,"net":1497},"groups":2,"now":{"expense":3,"income":1500,"net":1497}}
+type ComparedOther struct {
+	// Before The numbers of the earlier period.
+	Before *ComparedNumbers `json:"before,omitempty"`
+
+	// Difference The numbers of now minus those of before.
+	Difference *ComparedNumbers `json:"difference,omitempty"`
+
+	// Groups Number of these groups.
+	Groups int32 `json:"groups"`
+
+	// Now The numbers of the period.
+	Now *ComparedNumbers `json:"now,omitempty"`
+}
+
 // Comparison Comparison contains the numbers of a period and of an earlier one, in the major unit of one currency.
 //
-// Example: {"before":{"end":"2026-02-28","start":"2026-02-01"},"currency":"EUR","groups":[{"before":{"expense":0,"income":0,"net":0},"difference":{"expense":0,"income":1500,"net":1500},"key":"0199f0c5-0000-7000-8000-000000000006","name":"Work","now":{"expense":0,"income":1500,"net":1500}},{"before":{"expense":0,"income":0,"net":0},"difference":{"expense":26.5,"income":0,"net":-26.5},"key":"0199f0c5-0000-7000-8000-000000000004","name":"Food","now":{"expense":26.5,"income":0,"net":-26.5}},{"before":{"expense":0,"income":0,"net":0},"difference":{"expense":3,"income":0,"net":-3},"key":"0199f0c5-0000-7000-8000-000000000011","name":"Breakfast","now":{"expense":3,"income":0,"net":-3}}],"now":{"end":"2026-03-31","start":"2026-03-01"},"totals":{"before":{"expense":0,"income":0,"net":0},"difference":{"expense":29.5,"income":1500,"net":1470.5},"key":"","name":"","now":{"expense":29.5,"income":1500,"net":1470.5}}}
+// Example: {"before":{"end":"2026-02-28","start":"2026-02-01"},"currency":"EUR","groups":[{"before":{"expense":0,"income":0,"net":0},"difference":{"expense":26.5,"income":0,"net":-26.5},"key":"0199f0c5-0000-7000-8000-000000000004","name":"Food","now":{"expense":26.5,"income":0,"net":-26.5}}],"now":{"end":"2026-03-31","start":"2026-03-01"},"other":{"before":{"expense":0,"income":0,"net":0},"difference":{"expense":3,"income":1500,"net":1497},"groups":2,"now":{"expense":3,"income":1500,"net":1497}},"totals":{"before":{"expense":0,"income":0,"net":0},"difference":{"expense":29.5,"income":1500,"net":1470.5},"key":"","name":"","now":{"expense":29.5,"income":1500,"net":1470.5}}}
 type Comparison struct {
 	// Before The days that it is compared with.
 	Before *ReportPeriod `json:"before,omitempty"`
@@ -5409,6 +5468,9 @@ type Comparison struct {
 
 	// Now The days of the period.
 	Now *ReportPeriod `json:"now,omitempty"`
+
+	// Other The sum of all other groups. Absent if there are none.
+	Other *ComparedOther `json:"other,omitempty"`
 
 	// Totals The numbers of all transactions.
 	Totals *ComparedGroup `json:"totals,omitempty"`
@@ -6612,7 +6674,7 @@ type GetComparisonResult struct {
 
 	// Comparison Comparison contains the numbers of a period and of an earlier one, in the major unit of one currency.
 	//
-	// Example: {"before":{"end":"2026-02-28","start":"2026-02-01"},"currency":"EUR","groups":[{"before":{"expense":0,"income":0,"net":0},"difference":{"expense":0,"income":1500,"net":1500},"key":"0199f0c5-0000-7000-8000-000000000006","name":"Work","now":{"expense":0,"income":1500,"net":1500}},{"before":{"expense":0,"income":0,"net":0},"difference":{"expense":26.5,"income":0,"net":-26.5},"key":"0199f0c5-0000-7000-8000-000000000004","name":"Food","now":{"expense":26.5,"income":0,"net":-26.5}},{"before":{"expense":0,"income":0,"net":0},"difference":{"expense":3,"income":0,"net":-3},"key":"0199f0c5-0000-7000-8000-000000000011","name":"Breakfast","now":{"expense":3,"income":0,"net":-3}}],"now":{"end":"2026-03-31","start":"2026-03-01"},"totals":{"before":{"expense":0,"income":0,"net":0},"difference":{"expense":29.5,"income":1500,"net":1470.5},"key":"","name":"","now":{"expense":29.5,"income":1500,"net":1470.5}}}
+	// Example: {"before":{"end":"2026-02-28","start":"2026-02-01"},"currency":"EUR","groups":[{"before":{"expense":0,"income":0,"net":0},"difference":{"expense":26.5,"income":0,"net":-26.5},"key":"0199f0c5-0000-7000-8000-000000000004","name":"Food","now":{"expense":26.5,"income":0,"net":-26.5}}],"now":{"end":"2026-03-31","start":"2026-03-01"},"other":{"before":{"expense":0,"income":0,"net":0},"difference":{"expense":3,"income":1500,"net":1497},"groups":2,"now":{"expense":3,"income":1500,"net":1497}},"totals":{"before":{"expense":0,"income":0,"net":0},"difference":{"expense":29.5,"income":1500,"net":1470.5},"key":"","name":"","now":{"expense":29.5,"income":1500,"net":1470.5}}}
 	Comparison Comparison `json:"comparison"`
 
 	// Message The result of the operation, in English for users.
@@ -11251,6 +11313,9 @@ type GetComparisonParams struct {
 
 	// Q Substring of the payee, the description or the notes, ignoring case.
 	Q *Q `form:"q,omitempty" json:"q,omitempty"`
+
+	// OrderBy The number whose difference decides which groups come first, by default expense.
+	OrderBy *GetComparisonParamsOrderBy `form:"orderBy,omitempty" json:"orderBy,omitempty"`
 }
 
 // GetComparisonParamsWith defines parameters for GetComparison.
@@ -11258,6 +11323,9 @@ type GetComparisonParamsWith string
 
 // GetComparisonParamsGroupBy defines parameters for GetComparison.
 type GetComparisonParamsGroupBy string
+
+// GetComparisonParamsOrderBy defines parameters for GetComparison.
+type GetComparisonParamsOrderBy string
 
 // ExportComparisonParams defines parameters for ExportComparison.
 type ExportComparisonParams struct {
@@ -11293,6 +11361,9 @@ type ExportComparisonParams struct {
 
 	// Q As in getComparison.
 	Q *string `form:"q,omitempty" json:"q,omitempty"`
+
+	// OrderBy As in getComparison.
+	OrderBy *ExportComparisonParamsOrderBy `form:"orderBy,omitempty" json:"orderBy,omitempty"`
 }
 
 // ExportComparisonParamsWith defines parameters for ExportComparison.
@@ -11300,6 +11371,9 @@ type ExportComparisonParamsWith string
 
 // ExportComparisonParamsGroupBy defines parameters for ExportComparison.
 type ExportComparisonParamsGroupBy string
+
+// ExportComparisonParamsOrderBy defines parameters for ExportComparison.
+type ExportComparisonParamsOrderBy string
 
 // GetFlowParams defines parameters for GetFlow.
 type GetFlowParams struct {
@@ -13032,14 +13106,14 @@ type ClientInterface interface {
 
 	// GetComparison Get comparison
 	//
-	// Compares a period with an earlier one: what changed. The groups with the largest difference come first.
+	// Compares a period with an earlier one: what changed. The groups with the largest difference come first, and all others are added up.
 	//
 	// Corresponds with GET /api/v1/reports/compare (the `GetComparison` operationId).
 	GetComparison(ctx context.Context, params *GetComparisonParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ExportComparison Export comparison
 	//
-	// Downloads the comparison of getComparison with the same parameters as a table for a spreadsheet: a row per group and period, and a row per period with the totals, whose key and name are empty and whose group is total.
+	// Downloads the comparison of getComparison with the same parameters as a table for a spreadsheet: a row per group and period, and a row per period with the totals and with the sum of the other groups, whose key and name are empty and whose group is total or other.
 	//
 	// Corresponds with GET /api/v1/reports/compare/csv (the `ExportComparison` operationId).
 	ExportComparison(ctx context.Context, params *ExportComparisonParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -15750,7 +15824,7 @@ func (c *Client) ExportBalances(ctx context.Context, params *ExportBalancesParam
 
 // GetComparison Get comparison
 //
-// Compares a period with an earlier one: what changed. The groups with the largest difference come first.
+// Compares a period with an earlier one: what changed. The groups with the largest difference come first, and all others are added up.
 //
 // Corresponds with GET /api/v1/reports/compare (the `GetComparison` operationId).
 func (c *Client) GetComparison(ctx context.Context, params *GetComparisonParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -15767,7 +15841,7 @@ func (c *Client) GetComparison(ctx context.Context, params *GetComparisonParams,
 
 // ExportComparison Export comparison
 //
-// Downloads the comparison of getComparison with the same parameters as a table for a spreadsheet: a row per group and period, and a row per period with the totals, whose key and name are empty and whose group is total.
+// Downloads the comparison of getComparison with the same parameters as a table for a spreadsheet: a row per group and period, and a row per period with the totals and with the sum of the other groups, whose key and name are empty and whose group is total or other.
 //
 // Corresponds with GET /api/v1/reports/compare/csv (the `ExportComparison` operationId).
 func (c *Client) ExportComparison(ctx context.Context, params *ExportComparisonParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -22025,6 +22099,18 @@ func NewGetComparisonRequest(server string, params *GetComparisonParams) (*http.
 
 		}
 
+		if params.OrderBy != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "orderBy", *params.OrderBy, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
 		if encoded := queryValues.Encode(); encoded != "" {
 			rawQueryFragments = append(rawQueryFragments, encoded)
 		}
@@ -22190,6 +22276,18 @@ func NewExportComparisonRequest(server string, params *ExportComparisonParams) (
 		if params.Q != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "q", *params.Q, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.OrderBy != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "orderBy", *params.OrderBy, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {
@@ -27281,7 +27379,7 @@ type ClientWithResponsesInterface interface {
 
 	// GetComparisonWithResponse Get comparison
 	//
-	// Compares a period with an earlier one: what changed. The groups with the largest difference come first.
+	// Compares a period with an earlier one: what changed. The groups with the largest difference come first, and all others are added up.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -27290,7 +27388,7 @@ type ClientWithResponsesInterface interface {
 
 	// ExportComparisonWithResponse Export comparison
 	//
-	// Downloads the comparison of getComparison with the same parameters as a table for a spreadsheet: a row per group and period, and a row per period with the totals, whose key and name are empty and whose group is total.
+	// Downloads the comparison of getComparison with the same parameters as a table for a spreadsheet: a row per group and period, and a row per period with the totals and with the sum of the other groups, whose key and name are empty and whose group is total or other.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -37402,7 +37500,7 @@ func (c *ClientWithResponses) ExportBalancesWithResponse(ctx context.Context, pa
 
 // GetComparisonWithResponse Get comparison
 //
-// Compares a period with an earlier one: what changed. The groups with the largest difference come first.
+// Compares a period with an earlier one: what changed. The groups with the largest difference come first, and all others are added up.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -37417,7 +37515,7 @@ func (c *ClientWithResponses) GetComparisonWithResponse(ctx context.Context, par
 
 // ExportComparisonWithResponse Export comparison
 //
-// Downloads the comparison of getComparison with the same parameters as a table for a spreadsheet: a row per group and period, and a row per period with the totals, whose key and name are empty and whose group is total.
+// Downloads the comparison of getComparison with the same parameters as a table for a spreadsheet: a row per group and period, and a row per period with the totals and with the sum of the other groups, whose key and name are empty and whose group is total or other.
 //
 // Returns a wrapper object for the known response body format(s).
 //

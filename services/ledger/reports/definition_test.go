@@ -38,6 +38,10 @@ func (s sums) plus(o sums) sums {
 	return sums{s.income + o.income, s.expense + o.expense, s.count + o.count}
 }
 
+func (s sums) minus(o sums) sums {
+	return sums{s.income - o.income, s.expense - o.expense, s.count - o.count}
+}
+
 // moved returns s without the count, which not all rows have.
 func (s sums) moved() sums { return sums{s.income, s.expense, 0} }
 

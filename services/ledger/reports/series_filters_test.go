@@ -198,9 +198,11 @@ func (a answers) requireComparison(reports *series.Reports) {
 	with := rapid.SampledFrom([]string{"previous", "year"}).Draw(a.r, "compared with")
 	groupBy := rapid.SampledFrom([]string{"category", "wallet", "payee", "tag"}).
 		Draw(a.r, "compared groups")
+	orderBy := rapid.SampledFrom([]string{"expense", "income", "net"}).Draw(a.r, "order")
 	req := &ledgerv1.GetComparisonRequest{
 		From: &a.from, To: &a.to, Currency: new(a.currency.Code()), With: &with,
-		GroupBy: &groupBy,
+		GroupBy: &groupBy, OrderBy: &orderBy,
+		Top: new(rapid.Int32Range(1, 4).Draw(a.r, "compared separately")),
 	}
 	all, largest := func(posting.Transaction) bool { return true }, int64(0)
 	if rapid.Bool().Draw(a.r, "comparison by tag") {
@@ -222,17 +224,34 @@ func (a answers) requireComparison(reports *series.Reports) {
 	require.Equal(a.r, before.From.Format(calendar.DateLayout), c.GetBefore().GetStart())
 	require.Equal(a.r, before.LastDay().Format(calendar.DateLayout), c.GetBefore().GetEnd())
 	a.requireCompared(c.GetTotals(), a.in(a.window, nil, all), a.in(before, nil, all))
+	otherNow, otherThen := a.in(a.window, nil, all).moved(), a.in(before, nil, all).moved()
 	for i, g := range slices.Backward(c.GetGroups()) {
 		now := a.ofGroup(a.window, groupBy, g.GetKey(), all)
 		then := a.ofGroup(before, groupBy, g.GetKey(), all)
 		a.requireCompared(g, now, then)
-		changed := now.income - now.expense - then.income + then.expense
+		otherNow, otherThen = otherNow.minus(now), otherThen.minus(then)
+		changed := map[string]int64{
+			"expense": now.expense - then.expense, "income": now.income - then.income,
+			"net": now.income - now.expense - then.income + then.expense,
+		}[orderBy]
 		require.GreaterOrEqual(a.r, max(changed, -changed), largest, "%d", i)
 		largest = max(changed, -changed)
 	}
+	if other := c.GetOther(); groupBy != "tag" && other != nil {
+		a.requireCompared(other, otherNow, otherThen)
+	} else if groupBy != "tag" {
+		require.Equal(a.r, [2]sums{}, [2]sums{otherNow.moved(), otherThen.moved()})
+	}
 }
 
-func (a answers) requireCompared(g *ledgerv1.ComparedGroup, now, before sums) {
+// compared is a group of a comparison, or the sum of the others.
+type compared interface {
+	GetNow() *ledgerv1.ComparedNumbers
+	GetBefore() *ledgerv1.ComparedNumbers
+	GetDifference() *ledgerv1.ComparedNumbers
+}
+
+func (a answers) requireCompared(g compared, now, before sums) {
 	require.Equal(a.r, now.moved(), a.read(g.GetNow(), 0))
 	require.Equal(a.r, before.moved(), a.read(g.GetBefore(), 0))
 	require.Equal(a.r, sums{now.income - before.income, now.expense - before.expense, 0},

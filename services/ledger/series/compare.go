@@ -12,6 +12,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/calendar"
 	"github.com/coffer-budget/coffer/internal/money"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	"github.com/coffer-budget/coffer/services/ledger/posting"
 )
 
 // GetComparison returns the numbers of a period and of an earlier one by group. Both are read on
@@ -40,6 +41,13 @@ func (s *Reports) comparison(
 	case req.With != nil && req.GetWith() != "previous" && req.GetWith() != "year":
 		return nil, apierr.Invalid("with", "must be previous or year")
 	}
+	orderBy := posting.Expense
+	if req.OrderBy != nil {
+		orderBy = req.GetOrderBy()
+	}
+	if orderBy != posting.Expense && orderBy != posting.Income && orderBy != byNet {
+		return nil, apierr.Invalid("orderBy", "must be expense, income or net")
+	}
 	now, leave, err := s.enter(ctx, &ledgerv1.GetSeriesRequest{
 		From: req.From, To: req.To, Currency: req.Currency, GroupBy: &groupBy, Top: req.Top,
 		WalletId: req.GetWalletId(), CategoryId: req.GetCategoryId(), Tag: req.GetTag(),
@@ -49,36 +57,11 @@ func (s *Reports) comparison(
 		return nil, err
 	}
 	defer leave()
-	before := now
-	before.period = now.period.Previous()
-	if req.GetWith() == "year" {
-		before.period = calendar.Period{
-			From: now.period.From.AddDate(-1, 0, 0), End: now.period.End.AddDate(-1, 0, 0),
-		}
-		if before.period.From.Day() != now.period.From.Day() {
-			// The year before has no February 29.
-			before.period.From = before.period.From.AddDate(0, 0, -1)
-		}
+	before, err := now.earlier(req.GetWith())
+	if err != nil {
+		return nil, err
 	}
-	if before.period.From.Year() < calendar.MinYear {
-		return nil, apierr.Invalid("from", "must be later: the earlier period begins before 1900")
-	}
-	before.filter = now.filter.Within(before.period)
-	var rows [2][]row
-	snapshot := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
-	err = pgx.BeginTxFunc(ctx, s.DB, snapshot, func(tx pgx.Tx) error {
-		for i, asked := range []query{now, before} {
-			found, err := read(ctx, tx, asked.whole())
-			if i == 1 {
-				err = earlierTooLarge(err)
-			}
-			if err != nil {
-				return err
-			}
-			rows[i] = found
-		}
-		return nil
-	})
+	rows, err := s.readBoth(ctx, now, before)
 	if err != nil {
 		return nil, err
 	}
@@ -92,12 +75,50 @@ func (s *Reports) comparison(
 	comparison := &ledgerv1.Comparison{
 		Currency: code, Now: periodProto(now.period), Before: periodProto(before.period),
 	}
-	groups := compared(rows)
-	comparison.Totals = groups[0].proto(code)
-	for _, g := range groups[1:min(len(groups), now.top+1)] {
+	totals, groups := compared(rows, orderBy)
+	comparison.Totals = totals.proto(code)
+	shown := min(len(groups), now.top)
+	for _, g := range groups[:shown] {
 		comparison.Groups = append(comparison.Groups, g.proto(code))
 	}
-	return comparison, nil
+	if rest := groups[shown:]; len(rest) > 0 {
+		comparison.Other, err = other(rest, code)
+	}
+	return comparison, err
+}
+
+// readBoth returns the sums of the groups of both periods, which it reads on one snapshot.
+func (s *Reports) readBoth(ctx context.Context, now, before query) (rows [2][]row, err error) {
+	snapshot := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
+	err = pgx.BeginTxFunc(ctx, s.DB, snapshot, func(tx pgx.Tx) error {
+		if rows[0], err = read(ctx, tx, now.whole()); err != nil {
+			return err
+		}
+		rows[1], err = read(ctx, tx, before.whole())
+		return earlierTooLarge(err)
+	})
+	return rows, err
+}
+
+// earlier returns the query of the period with which a comparison compares.
+func (q query) earlier(with string) (query, error) {
+	before := q
+	before.period = q.period.Previous()
+	if with == "year" {
+		before.period = calendar.Period{
+			From: q.period.From.AddDate(-1, 0, 0), End: q.period.End.AddDate(-1, 0, 0),
+		}
+		if before.period.From.Day() != q.period.From.Day() {
+			// The year before has no February 29.
+			before.period.From = before.period.From.AddDate(0, 0, -1)
+		}
+	}
+	if before.period.From.Year() < calendar.MinYear {
+		return query{}, apierr.Invalid("from",
+			"must be later: the earlier period begins before 1900")
+	}
+	before.filter = q.filter.Within(before.period)
+	return before, nil
 }
 
 // pair contains the sums of a group in both periods.
@@ -106,9 +127,9 @@ type pair struct {
 	now, before row
 }
 
-// compared returns the totals, and then the groups with the largest difference first.
-func compared(rows [2][]row) []pair {
-	totals, groups := pair{}, map[string]*pair{}
+// compared returns the totals, and the groups with the largest difference of a number first.
+func compared(rows [2][]row, orderBy string) (totals pair, sorted []pair) {
+	groups := map[string]*pair{}
 	for i, found := range rows {
 		for _, r := range found {
 			into := &totals
@@ -128,23 +149,60 @@ func compared(rows [2][]row) []pair {
 			}
 		}
 	}
-	var sorted []pair
 	for _, g := range groups {
 		sorted = append(sorted, *g)
 	}
 	slices.SortFunc(sorted, func(a, b pair) int {
-		return cmp.Or(b.difference().CmpAbs(a.difference()), cmp.Compare(a.name, b.name),
-			cmp.Compare(a.key, b.key))
+		return cmp.Or(b.difference(orderBy).CmpAbs(a.difference(orderBy)),
+			cmp.Compare(a.name, b.name), cmp.Compare(a.key, b.key))
 	})
-	return append([]pair{totals}, sorted...)
+	return totals, sorted
 }
 
-// difference returns how the net has changed. It may exceed an int64.
-func (p pair) difference() *big.Int {
-	net := func(r row) *big.Int {
-		return new(big.Int).Sub(big.NewInt(r.Income), big.NewInt(r.Expense))
+// other returns the sum of groups. It returns an error if an int64 cannot hold it: a transaction
+// with several tags counts in several groups.
+func other(groups []pair, code string) (*ledgerv1.ComparedOther, error) {
+	var sum pair
+	for _, g := range groups {
+		for _, number := range []struct {
+			sum   *int64
+			minor int64
+		}{
+			{&sum.now.Income, g.now.Income},
+			{&sum.now.Expense, g.now.Expense},
+			{&sum.before.Income, g.before.Income},
+			{&sum.before.Expense, g.before.Expense},
+		} {
+			// On overflow, after wraps around to the wrong side of the sum.
+			after := *number.sum + number.minor
+			if (number.minor > 0) != (after > *number.sum) {
+				return nil, errOverflow
+			}
+			*number.sum = after
+		}
 	}
-	return new(big.Int).Sub(net(p.now), net(p.before))
+	numbers := sum.proto(code)
+	return &ledgerv1.ComparedOther{
+		Groups: int32(len(groups)), Now: numbers.GetNow(), Before: numbers.GetBefore(),
+		Difference: numbers.GetDifference(),
+	}, nil
+}
+
+// byNet orders a comparison by income minus expense.
+const byNet = "net"
+
+// difference returns how a number has changed. It may exceed an int64.
+func (p pair) difference(of string) *big.Int {
+	number := func(r row) *big.Int {
+		switch of {
+		case posting.Income:
+			return big.NewInt(r.Income)
+		case byNet:
+			return new(big.Int).Sub(big.NewInt(r.Income), big.NewInt(r.Expense))
+		}
+		return big.NewInt(r.Expense)
+	}
+	return new(big.Int).Sub(number(p.now), number(p.before))
 }
 
 func (p pair) proto(code string) *ledgerv1.ComparedGroup {

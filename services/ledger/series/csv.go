@@ -64,7 +64,7 @@ func (s *Reports) ExportComparison(
 	comparison, err := s.comparison(stream.Context(), &ledgerv1.GetComparisonRequest{
 		From: req.From, To: req.To, With: req.With, GroupBy: req.GroupBy, Currency: req.Currency,
 		Top: req.Top, WalletId: req.GetWalletId(), CategoryId: req.GetCategoryId(),
-		Tag: req.GetTag(), Payee: req.Payee, Q: req.Q,
+		Tag: req.GetTag(), Payee: req.Payee, Q: req.Q, OrderBy: req.OrderBy,
 	})
 	if err != nil {
 		return err
@@ -87,32 +87,41 @@ func (s *Reports) ExportComparison(
 	return w.Flush()
 }
 
-// writeComparison writes a row for each period, of the totals and then of each group.
+// writeComparison writes a row for each period, of the totals, of each group and of the sum of the
+// other groups.
 func writeComparison(w io.Writer, c *ledgerv1.Comparison, groupBy string) error {
 	rows := csv.NewWriter(w)
 	rows.UseCRLF = true
 	err := rows.Write([]string{
 		"group", "key", "name", "start", "end", "income", "expense", "net", "currency",
 	})
-	if err != nil {
-		return err
-	}
-	group := "total"
-	for _, g := range append([]*ledgerv1.ComparedGroup{c.GetTotals()}, c.GetGroups()...) {
-		for _, of := range []struct {
+	add := func(of interface {
+		GetBefore() *ledgerv1.ComparedNumbers
+		GetNow() *ledgerv1.ComparedNumbers
+	}, group, key, name string,
+	) {
+		for _, period := range []struct {
 			days    *ledgerv1.ReportPeriod
 			numbers *ledgerv1.ComparedNumbers
-		}{{c.GetBefore(), g.GetBefore()}, {c.GetNow(), g.GetNow()}} {
-			err := rows.Write([]string{
-				group, export.Guard(g.GetKey()), export.Guard(g.GetName()), of.days.GetStart(),
-				of.days.GetEnd(), of.numbers.GetIncome(), of.numbers.GetExpense(),
-				of.numbers.GetNet(), c.GetCurrency(),
-			})
-			if err != nil {
-				return err
+		}{{c.GetBefore(), of.GetBefore()}, {c.GetNow(), of.GetNow()}} {
+			if err == nil {
+				err = rows.Write([]string{
+					group, export.Guard(key), export.Guard(name), period.days.GetStart(),
+					period.days.GetEnd(), period.numbers.GetIncome(), period.numbers.GetExpense(),
+					period.numbers.GetNet(), c.GetCurrency(),
+				})
 			}
 		}
-		group = groupBy
+	}
+	add(c.GetTotals(), "total", "", "")
+	for _, g := range c.GetGroups() {
+		add(g, groupBy, g.GetKey(), g.GetName())
+	}
+	if other := c.GetOther(); other != nil {
+		add(other, "other", "", "")
+	}
+	if err != nil {
+		return err
 	}
 	rows.Flush()
 	return rows.Error()

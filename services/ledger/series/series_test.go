@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/coffer-budget/coffer/internal/apierr"
-	"github.com/coffer-budget/coffer/internal/calendar"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/accounts"
 	"github.com/coffer-budget/coffer/services/ledger/fixture"
@@ -187,40 +186,6 @@ func TestExportSeriesOfLargeSums(t *testing.T) {
 		reports.ExportSeries(&ledgerv1.ExportSeriesRequest{Interval: new("year")}, stream))
 	require.Contains(t, string(stream.Sent[1].GetContent()),
 		",0.00,1999999999999.98,-1999999999999.98,2,EUR")
-}
-
-// TestGetComparisonOfLeapDay compares a day that the year before does not have.
-func TestGetComparisonOfLeapDay(t *testing.T) {
-	t.Parallel()
-	_, reports, u := setup(t)
-	for _, days := range [][4]string{
-		{"2024-02-29", "2024-02-29", "2023-02-28", "2023-02-28"},
-		{"2024-02-29", "2024-03-31", "2023-02-28", "2023-03-31"},
-		{"2024-02-01", "2024-02-28", "2023-02-01", "2023-02-28"},
-		{"2024-02-01", "2024-02-29", "2023-02-01", "2023-02-28"},
-	} {
-		resp, err := reports.GetComparison(u.Ctx, &ledgerv1.GetComparisonRequest{
-			From: &days[0], To: &days[1], With: new("year"),
-		})
-		require.NoError(t, err)
-		before := resp.GetComparison().GetBefore()
-		require.Equal(t, days[2], before.GetStart())
-		require.Equal(t, days[3], before.GetEnd())
-	}
-}
-
-// TestEarlierTooLarge requires that the error does not name a day of the earlier period, which a
-// correction of the request would not reach.
-func TestEarlierTooLarge(t *testing.T) {
-	t.Parallel()
-	january := calendar.Days(day("2026-01-01"), day("2026-01-31"))
-	err := earlierTooLarge(query{period: january}.tooLarge(day("2026-01-10")))
-	require.ErrorIs(t, err, errReportTooLarge)
-	require.Equal(t, []apierr.Field{{
-		Name:    "from",
-		Message: "must be later: the earlier period has too many transactions; " + unlimited,
-	}}, apierr.From(err).Fields)
-	require.ErrorIs(t, earlierTooLarge(errOverflow), errOverflow)
 }
 
 // TestGetSeriesTooLarge reads reports of a user with more transactions than a report may read: a

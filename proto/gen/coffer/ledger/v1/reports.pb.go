@@ -1150,7 +1150,9 @@ type GetComparisonRequest struct {
 	// Transactions with this payee, ignoring case.
 	Payee *string `protobuf:"bytes,10,opt,name=payee,proto3,oneof" json:"payee,omitempty"`
 	// Substring of the payee, the description or the notes, ignoring case.
-	Q             *string `protobuf:"bytes,11,opt,name=q,proto3,oneof" json:"q,omitempty"`
+	Q *string `protobuf:"bytes,11,opt,name=q,proto3,oneof" json:"q,omitempty"`
+	// The number whose difference decides which groups come first, by default expense.
+	OrderBy       *string `protobuf:"bytes,12,opt,name=order_by,json=orderBy,proto3,oneof" json:"order_by,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1262,6 +1264,13 @@ func (x *GetComparisonRequest) GetQ() string {
 	return ""
 }
 
+func (x *GetComparisonRequest) GetOrderBy() string {
+	if x != nil && x.OrderBy != nil {
+		return *x.OrderBy
+	}
+	return ""
+}
+
 type GetComparisonResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Code          string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
@@ -1334,7 +1343,9 @@ type Comparison struct {
 	// The numbers of all transactions.
 	Totals *ComparedGroup `protobuf:"bytes,4,opt,name=totals,proto3" json:"totals,omitempty"`
 	// The groups with the largest difference first, in either direction.
-	Groups        []*ComparedGroup `protobuf:"bytes,5,rep,name=groups,proto3" json:"groups,omitempty"`
+	Groups []*ComparedGroup `protobuf:"bytes,5,rep,name=groups,proto3" json:"groups,omitempty"`
+	// The sum of all other groups. Absent if there are none.
+	Other         *ComparedOther `protobuf:"bytes,6,opt,name=other,proto3" json:"other,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1400,6 +1411,13 @@ func (x *Comparison) GetTotals() *ComparedGroup {
 func (x *Comparison) GetGroups() []*ComparedGroup {
 	if x != nil {
 		return x.Groups
+	}
+	return nil
+}
+
+func (x *Comparison) GetOther() *ComparedOther {
+	if x != nil {
+		return x.Other
 	}
 	return nil
 }
@@ -1486,6 +1504,79 @@ func (x *ComparedGroup) GetDifference() *ComparedNumbers {
 	return nil
 }
 
+// ComparedOther contains the sums of the groups that have no separate numbers.
+type ComparedOther struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Number of these groups.
+	Groups int32 `protobuf:"varint,1,opt,name=groups,proto3" json:"groups,omitempty"`
+	// The numbers of the period.
+	Now *ComparedNumbers `protobuf:"bytes,2,opt,name=now,proto3" json:"now,omitempty"`
+	// The numbers of the earlier period.
+	Before *ComparedNumbers `protobuf:"bytes,3,opt,name=before,proto3" json:"before,omitempty"`
+	// The numbers of now minus those of before.
+	Difference    *ComparedNumbers `protobuf:"bytes,4,opt,name=difference,proto3" json:"difference,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ComparedOther) Reset() {
+	*x = ComparedOther{}
+	mi := &file_coffer_ledger_v1_reports_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ComparedOther) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ComparedOther) ProtoMessage() {}
+
+func (x *ComparedOther) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_ledger_v1_reports_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ComparedOther.ProtoReflect.Descriptor instead.
+func (*ComparedOther) Descriptor() ([]byte, []int) {
+	return file_coffer_ledger_v1_reports_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *ComparedOther) GetGroups() int32 {
+	if x != nil {
+		return x.Groups
+	}
+	return 0
+}
+
+func (x *ComparedOther) GetNow() *ComparedNumbers {
+	if x != nil {
+		return x.Now
+	}
+	return nil
+}
+
+func (x *ComparedOther) GetBefore() *ComparedNumbers {
+	if x != nil {
+		return x.Before
+	}
+	return nil
+}
+
+func (x *ComparedOther) GetDifference() *ComparedNumbers {
+	if x != nil {
+		return x.Difference
+	}
+	return nil
+}
+
 // ComparedNumbers contains the numbers of a group in a period.
 type ComparedNumbers struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1501,7 +1592,7 @@ type ComparedNumbers struct {
 
 func (x *ComparedNumbers) Reset() {
 	*x = ComparedNumbers{}
-	mi := &file_coffer_ledger_v1_reports_proto_msgTypes[17]
+	mi := &file_coffer_ledger_v1_reports_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1513,7 +1604,7 @@ func (x *ComparedNumbers) String() string {
 func (*ComparedNumbers) ProtoMessage() {}
 
 func (x *ComparedNumbers) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_reports_proto_msgTypes[17]
+	mi := &file_coffer_ledger_v1_reports_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1526,7 +1617,7 @@ func (x *ComparedNumbers) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ComparedNumbers.ProtoReflect.Descriptor instead.
 func (*ComparedNumbers) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_reports_proto_rawDescGZIP(), []int{17}
+	return file_coffer_ledger_v1_reports_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *ComparedNumbers) GetIncome() string {
@@ -1573,14 +1664,16 @@ type ExportComparisonRequest struct {
 	// As in getComparison.
 	Payee *string `protobuf:"bytes,10,opt,name=payee,proto3,oneof" json:"payee,omitempty"`
 	// As in getComparison.
-	Q             *string `protobuf:"bytes,11,opt,name=q,proto3,oneof" json:"q,omitempty"`
+	Q *string `protobuf:"bytes,11,opt,name=q,proto3,oneof" json:"q,omitempty"`
+	// As in getComparison.
+	OrderBy       *string `protobuf:"bytes,12,opt,name=order_by,json=orderBy,proto3,oneof" json:"order_by,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ExportComparisonRequest) Reset() {
 	*x = ExportComparisonRequest{}
-	mi := &file_coffer_ledger_v1_reports_proto_msgTypes[18]
+	mi := &file_coffer_ledger_v1_reports_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1592,7 +1685,7 @@ func (x *ExportComparisonRequest) String() string {
 func (*ExportComparisonRequest) ProtoMessage() {}
 
 func (x *ExportComparisonRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_reports_proto_msgTypes[18]
+	mi := &file_coffer_ledger_v1_reports_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1605,7 +1698,7 @@ func (x *ExportComparisonRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExportComparisonRequest.ProtoReflect.Descriptor instead.
 func (*ExportComparisonRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_reports_proto_rawDescGZIP(), []int{18}
+	return file_coffer_ledger_v1_reports_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *ExportComparisonRequest) GetFrom() string {
@@ -1685,6 +1778,13 @@ func (x *ExportComparisonRequest) GetQ() string {
 	return ""
 }
 
+func (x *ExportComparisonRequest) GetOrderBy() string {
+	if x != nil && x.OrderBy != nil {
+		return *x.OrderBy
+	}
+	return ""
+}
+
 type ExportComparisonResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Only in the first message.
@@ -1697,7 +1797,7 @@ type ExportComparisonResponse struct {
 
 func (x *ExportComparisonResponse) Reset() {
 	*x = ExportComparisonResponse{}
-	mi := &file_coffer_ledger_v1_reports_proto_msgTypes[19]
+	mi := &file_coffer_ledger_v1_reports_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1709,7 +1809,7 @@ func (x *ExportComparisonResponse) String() string {
 func (*ExportComparisonResponse) ProtoMessage() {}
 
 func (x *ExportComparisonResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_reports_proto_msgTypes[19]
+	mi := &file_coffer_ledger_v1_reports_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1722,7 +1822,7 @@ func (x *ExportComparisonResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExportComparisonResponse.ProtoReflect.Descriptor instead.
 func (*ExportComparisonResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_reports_proto_rawDescGZIP(), []int{19}
+	return file_coffer_ledger_v1_reports_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *ExportComparisonResponse) GetHeader() *v1.FileHeader {
@@ -1758,7 +1858,7 @@ type GetBalancesRequest struct {
 
 func (x *GetBalancesRequest) Reset() {
 	*x = GetBalancesRequest{}
-	mi := &file_coffer_ledger_v1_reports_proto_msgTypes[20]
+	mi := &file_coffer_ledger_v1_reports_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1770,7 +1870,7 @@ func (x *GetBalancesRequest) String() string {
 func (*GetBalancesRequest) ProtoMessage() {}
 
 func (x *GetBalancesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_reports_proto_msgTypes[20]
+	mi := &file_coffer_ledger_v1_reports_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1783,7 +1883,7 @@ func (x *GetBalancesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetBalancesRequest.ProtoReflect.Descriptor instead.
 func (*GetBalancesRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_reports_proto_rawDescGZIP(), []int{20}
+	return file_coffer_ledger_v1_reports_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *GetBalancesRequest) GetFrom() string {
@@ -1832,7 +1932,7 @@ type GetBalancesResponse struct {
 
 func (x *GetBalancesResponse) Reset() {
 	*x = GetBalancesResponse{}
-	mi := &file_coffer_ledger_v1_reports_proto_msgTypes[21]
+	mi := &file_coffer_ledger_v1_reports_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1844,7 +1944,7 @@ func (x *GetBalancesResponse) String() string {
 func (*GetBalancesResponse) ProtoMessage() {}
 
 func (x *GetBalancesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_reports_proto_msgTypes[21]
+	mi := &file_coffer_ledger_v1_reports_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1857,7 +1957,7 @@ func (x *GetBalancesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetBalancesResponse.ProtoReflect.Descriptor instead.
 func (*GetBalancesResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_reports_proto_rawDescGZIP(), []int{21}
+	return file_coffer_ledger_v1_reports_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *GetBalancesResponse) GetCode() string {
@@ -1899,7 +1999,7 @@ type ExportBalancesRequest struct {
 
 func (x *ExportBalancesRequest) Reset() {
 	*x = ExportBalancesRequest{}
-	mi := &file_coffer_ledger_v1_reports_proto_msgTypes[22]
+	mi := &file_coffer_ledger_v1_reports_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1911,7 +2011,7 @@ func (x *ExportBalancesRequest) String() string {
 func (*ExportBalancesRequest) ProtoMessage() {}
 
 func (x *ExportBalancesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_reports_proto_msgTypes[22]
+	mi := &file_coffer_ledger_v1_reports_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1924,7 +2024,7 @@ func (x *ExportBalancesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExportBalancesRequest.ProtoReflect.Descriptor instead.
 func (*ExportBalancesRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_reports_proto_rawDescGZIP(), []int{22}
+	return file_coffer_ledger_v1_reports_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *ExportBalancesRequest) GetFrom() string {
@@ -1974,7 +2074,7 @@ type ExportBalancesResponse struct {
 
 func (x *ExportBalancesResponse) Reset() {
 	*x = ExportBalancesResponse{}
-	mi := &file_coffer_ledger_v1_reports_proto_msgTypes[23]
+	mi := &file_coffer_ledger_v1_reports_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1986,7 +2086,7 @@ func (x *ExportBalancesResponse) String() string {
 func (*ExportBalancesResponse) ProtoMessage() {}
 
 func (x *ExportBalancesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_reports_proto_msgTypes[23]
+	mi := &file_coffer_ledger_v1_reports_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1999,7 +2099,7 @@ func (x *ExportBalancesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExportBalancesResponse.ProtoReflect.Descriptor instead.
 func (*ExportBalancesResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_reports_proto_rawDescGZIP(), []int{23}
+	return file_coffer_ledger_v1_reports_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *ExportBalancesResponse) GetHeader() *v1.FileHeader {
@@ -2034,7 +2134,7 @@ type Balances struct {
 
 func (x *Balances) Reset() {
 	*x = Balances{}
-	mi := &file_coffer_ledger_v1_reports_proto_msgTypes[24]
+	mi := &file_coffer_ledger_v1_reports_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2046,7 +2146,7 @@ func (x *Balances) String() string {
 func (*Balances) ProtoMessage() {}
 
 func (x *Balances) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_reports_proto_msgTypes[24]
+	mi := &file_coffer_ledger_v1_reports_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2059,7 +2159,7 @@ func (x *Balances) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Balances.ProtoReflect.Descriptor instead.
 func (*Balances) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_reports_proto_rawDescGZIP(), []int{24}
+	return file_coffer_ledger_v1_reports_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *Balances) GetInterval() string {
@@ -2111,7 +2211,7 @@ type WalletBalances struct {
 
 func (x *WalletBalances) Reset() {
 	*x = WalletBalances{}
-	mi := &file_coffer_ledger_v1_reports_proto_msgTypes[25]
+	mi := &file_coffer_ledger_v1_reports_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2123,7 +2223,7 @@ func (x *WalletBalances) String() string {
 func (*WalletBalances) ProtoMessage() {}
 
 func (x *WalletBalances) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_reports_proto_msgTypes[25]
+	mi := &file_coffer_ledger_v1_reports_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2136,7 +2236,7 @@ func (x *WalletBalances) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WalletBalances.ProtoReflect.Descriptor instead.
 func (*WalletBalances) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_reports_proto_rawDescGZIP(), []int{25}
+	return file_coffer_ledger_v1_reports_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *WalletBalances) GetWalletId() string {
@@ -2198,7 +2298,7 @@ type BalanceTotals struct {
 
 func (x *BalanceTotals) Reset() {
 	*x = BalanceTotals{}
-	mi := &file_coffer_ledger_v1_reports_proto_msgTypes[26]
+	mi := &file_coffer_ledger_v1_reports_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2210,7 +2310,7 @@ func (x *BalanceTotals) String() string {
 func (*BalanceTotals) ProtoMessage() {}
 
 func (x *BalanceTotals) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_reports_proto_msgTypes[26]
+	mi := &file_coffer_ledger_v1_reports_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2223,7 +2323,7 @@ func (x *BalanceTotals) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BalanceTotals.ProtoReflect.Descriptor instead.
 func (*BalanceTotals) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_reports_proto_rawDescGZIP(), []int{26}
+	return file_coffer_ledger_v1_reports_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *BalanceTotals) GetCurrency() string {
@@ -2372,7 +2472,7 @@ const file_coffer_ledger_v1_reports_proto_rawDesc = "" +
 	"\vcategory_id\x18\x01 \x01(\tR\n" +
 	"categoryId\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1c\n" +
-	"\x06amount\x18\x03 \x01(\tB\x04ص\x18\x01R\x06amount\"\xff\x03\n" +
+	"\x06amount\x18\x03 \x01(\tB\x04ص\x18\x01R\x06amount\"\xc4\x04\n" +
 	"\x14GetComparisonRequest\x12!\n" +
 	"\x04from\x18\x01 \x01(\tB\bʶ\x18\x04dateH\x00R\x04from\x88\x01\x01\x12\x1d\n" +
 	"\x02to\x18\x02 \x01(\tB\bʶ\x18\x04dateH\x01R\x02to\x88\x01\x01\x12*\n" +
@@ -2386,7 +2486,8 @@ const file_coffer_ledger_v1_reports_proto_rawDesc = "" +
 	"\x03tag\x18\t \x03(\tB\a\xe2\xb6\x18\x03@\xc8\x01R\x03tag\x12\x19\n" +
 	"\x05payee\x18\n" +
 	" \x01(\tH\x06R\x05payee\x88\x01\x01\x12\x11\n" +
-	"\x01q\x18\v \x01(\tH\aR\x01q\x88\x01\x01B\a\n" +
+	"\x01q\x18\v \x01(\tH\aR\x01q\x88\x01\x01\x126\n" +
+	"\border_by\x18\f \x01(\tB\x16¶\x18\x12expense income netH\bR\aorderBy\x88\x01\x01B\a\n" +
 	"\x05_fromB\x05\n" +
 	"\x03_toB\a\n" +
 	"\x05_withB\v\n" +
@@ -2394,20 +2495,22 @@ const file_coffer_ledger_v1_reports_proto_rawDesc = "" +
 	"\t_currencyB\x06\n" +
 	"\x04_topB\b\n" +
 	"\x06_payeeB\x04\n" +
-	"\x02_q\"\x83\x01\n" +
+	"\x02_qB\v\n" +
+	"\t_order_by\"\x83\x01\n" +
 	"\x15GetComparisonResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12<\n" +
 	"\n" +
 	"comparison\x18\x03 \x01(\v2\x1c.coffer.ledger.v1.ComparisonR\n" +
-	"comparison\"\x8a\x02\n" +
+	"comparison\"\xc1\x02\n" +
 	"\n" +
 	"Comparison\x12 \n" +
 	"\bcurrency\x18\x01 \x01(\tB\x04\xf8\xb5\x18\x01R\bcurrency\x120\n" +
 	"\x03now\x18\x02 \x01(\v2\x1e.coffer.ledger.v1.ReportPeriodR\x03now\x126\n" +
 	"\x06before\x18\x03 \x01(\v2\x1e.coffer.ledger.v1.ReportPeriodR\x06before\x127\n" +
 	"\x06totals\x18\x04 \x01(\v2\x1f.coffer.ledger.v1.ComparedGroupR\x06totals\x127\n" +
-	"\x06groups\x18\x05 \x03(\v2\x1f.coffer.ledger.v1.ComparedGroupR\x06groups\"\xe8\x01\n" +
+	"\x06groups\x18\x05 \x03(\v2\x1f.coffer.ledger.v1.ComparedGroupR\x06groups\x125\n" +
+	"\x05other\x18\x06 \x01(\v2\x1f.coffer.ledger.v1.ComparedOtherR\x05other\"\xe8\x01\n" +
 	"\rComparedGroup\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x123\n" +
@@ -2415,11 +2518,18 @@ const file_coffer_ledger_v1_reports_proto_rawDesc = "" +
 	"\x06before\x18\x04 \x01(\v2!.coffer.ledger.v1.ComparedNumbersR\x06before\x12A\n" +
 	"\n" +
 	"difference\x18\x05 \x01(\v2!.coffer.ledger.v1.ComparedNumbersR\n" +
+	"difference\"\xda\x01\n" +
+	"\rComparedOther\x12\x16\n" +
+	"\x06groups\x18\x01 \x01(\x05R\x06groups\x123\n" +
+	"\x03now\x18\x02 \x01(\v2!.coffer.ledger.v1.ComparedNumbersR\x03now\x129\n" +
+	"\x06before\x18\x03 \x01(\v2!.coffer.ledger.v1.ComparedNumbersR\x06before\x12A\n" +
+	"\n" +
+	"difference\x18\x04 \x01(\v2!.coffer.ledger.v1.ComparedNumbersR\n" +
 	"difference\"g\n" +
 	"\x0fComparedNumbers\x12\x1c\n" +
 	"\x06income\x18\x01 \x01(\tB\x04ص\x18\x01R\x06income\x12\x1e\n" +
 	"\aexpense\x18\x02 \x01(\tB\x04ص\x18\x01R\aexpense\x12\x16\n" +
-	"\x03net\x18\x03 \x01(\tB\x04ص\x18\x01R\x03net\"\x82\x04\n" +
+	"\x03net\x18\x03 \x01(\tB\x04ص\x18\x01R\x03net\"\xc7\x04\n" +
 	"\x17ExportComparisonRequest\x12!\n" +
 	"\x04from\x18\x01 \x01(\tB\bʶ\x18\x04dateH\x00R\x04from\x88\x01\x01\x12\x1d\n" +
 	"\x02to\x18\x02 \x01(\tB\bʶ\x18\x04dateH\x01R\x02to\x88\x01\x01\x12*\n" +
@@ -2433,7 +2543,8 @@ const file_coffer_ledger_v1_reports_proto_rawDesc = "" +
 	"\x03tag\x18\t \x03(\tB\a\xe2\xb6\x18\x03@\xc8\x01R\x03tag\x12\x19\n" +
 	"\x05payee\x18\n" +
 	" \x01(\tH\x06R\x05payee\x88\x01\x01\x12\x11\n" +
-	"\x01q\x18\v \x01(\tH\aR\x01q\x88\x01\x01B\a\n" +
+	"\x01q\x18\v \x01(\tH\aR\x01q\x88\x01\x01\x126\n" +
+	"\border_by\x18\f \x01(\tB\x16¶\x18\x12expense income netH\bR\aorderBy\x88\x01\x01B\a\n" +
 	"\x05_fromB\x05\n" +
 	"\x03_toB\a\n" +
 	"\x05_withB\v\n" +
@@ -2441,7 +2552,8 @@ const file_coffer_ledger_v1_reports_proto_rawDesc = "" +
 	"\t_currencyB\x06\n" +
 	"\x04_topB\b\n" +
 	"\x06_payeeB\x04\n" +
-	"\x02_q\"h\n" +
+	"\x02_qB\v\n" +
+	"\t_order_by\"h\n" +
 	"\x18ExportComparisonResponse\x122\n" +
 	"\x06header\x18\x01 \x01(\v2\x1a.coffer.rest.v1.FileHeaderR\x06header\x12\x18\n" +
 	"\acontent\x18\x02 \x01(\fR\acontent\"\x9d\x02\n" +
@@ -2515,7 +2627,7 @@ func file_coffer_ledger_v1_reports_proto_rawDescGZIP() []byte {
 	return file_coffer_ledger_v1_reports_proto_rawDescData
 }
 
-var file_coffer_ledger_v1_reports_proto_msgTypes = make([]protoimpl.MessageInfo, 27)
+var file_coffer_ledger_v1_reports_proto_msgTypes = make([]protoimpl.MessageInfo, 28)
 var file_coffer_ledger_v1_reports_proto_goTypes = []any{
 	(*GetSeriesRequest)(nil),         // 0: coffer.ledger.v1.GetSeriesRequest
 	(*GetSeriesResponse)(nil),        // 1: coffer.ledger.v1.GetSeriesResponse
@@ -2534,21 +2646,22 @@ var file_coffer_ledger_v1_reports_proto_goTypes = []any{
 	(*GetComparisonResponse)(nil),    // 14: coffer.ledger.v1.GetComparisonResponse
 	(*Comparison)(nil),               // 15: coffer.ledger.v1.Comparison
 	(*ComparedGroup)(nil),            // 16: coffer.ledger.v1.ComparedGroup
-	(*ComparedNumbers)(nil),          // 17: coffer.ledger.v1.ComparedNumbers
-	(*ExportComparisonRequest)(nil),  // 18: coffer.ledger.v1.ExportComparisonRequest
-	(*ExportComparisonResponse)(nil), // 19: coffer.ledger.v1.ExportComparisonResponse
-	(*GetBalancesRequest)(nil),       // 20: coffer.ledger.v1.GetBalancesRequest
-	(*GetBalancesResponse)(nil),      // 21: coffer.ledger.v1.GetBalancesResponse
-	(*ExportBalancesRequest)(nil),    // 22: coffer.ledger.v1.ExportBalancesRequest
-	(*ExportBalancesResponse)(nil),   // 23: coffer.ledger.v1.ExportBalancesResponse
-	(*Balances)(nil),                 // 24: coffer.ledger.v1.Balances
-	(*WalletBalances)(nil),           // 25: coffer.ledger.v1.WalletBalances
-	(*BalanceTotals)(nil),            // 26: coffer.ledger.v1.BalanceTotals
-	(*v1.FileHeader)(nil),            // 27: coffer.rest.v1.FileHeader
+	(*ComparedOther)(nil),            // 17: coffer.ledger.v1.ComparedOther
+	(*ComparedNumbers)(nil),          // 18: coffer.ledger.v1.ComparedNumbers
+	(*ExportComparisonRequest)(nil),  // 19: coffer.ledger.v1.ExportComparisonRequest
+	(*ExportComparisonResponse)(nil), // 20: coffer.ledger.v1.ExportComparisonResponse
+	(*GetBalancesRequest)(nil),       // 21: coffer.ledger.v1.GetBalancesRequest
+	(*GetBalancesResponse)(nil),      // 22: coffer.ledger.v1.GetBalancesResponse
+	(*ExportBalancesRequest)(nil),    // 23: coffer.ledger.v1.ExportBalancesRequest
+	(*ExportBalancesResponse)(nil),   // 24: coffer.ledger.v1.ExportBalancesResponse
+	(*Balances)(nil),                 // 25: coffer.ledger.v1.Balances
+	(*WalletBalances)(nil),           // 26: coffer.ledger.v1.WalletBalances
+	(*BalanceTotals)(nil),            // 27: coffer.ledger.v1.BalanceTotals
+	(*v1.FileHeader)(nil),            // 28: coffer.rest.v1.FileHeader
 }
 var file_coffer_ledger_v1_reports_proto_depIdxs = []int32{
 	4,  // 0: coffer.ledger.v1.GetSeriesResponse.report:type_name -> coffer.ledger.v1.Report
-	27, // 1: coffer.ledger.v1.ExportSeriesResponse.header:type_name -> coffer.rest.v1.FileHeader
+	28, // 1: coffer.ledger.v1.ExportSeriesResponse.header:type_name -> coffer.rest.v1.FileHeader
 	5,  // 2: coffer.ledger.v1.Report.intervals:type_name -> coffer.ledger.v1.ReportPeriod
 	6,  // 3: coffer.ledger.v1.Report.totals:type_name -> coffer.ledger.v1.ReportTotals
 	7,  // 4: coffer.ledger.v1.Report.series:type_name -> coffer.ledger.v1.ReportSeries
@@ -2562,34 +2675,38 @@ var file_coffer_ledger_v1_reports_proto_depIdxs = []int32{
 	5,  // 12: coffer.ledger.v1.Comparison.before:type_name -> coffer.ledger.v1.ReportPeriod
 	16, // 13: coffer.ledger.v1.Comparison.totals:type_name -> coffer.ledger.v1.ComparedGroup
 	16, // 14: coffer.ledger.v1.Comparison.groups:type_name -> coffer.ledger.v1.ComparedGroup
-	17, // 15: coffer.ledger.v1.ComparedGroup.now:type_name -> coffer.ledger.v1.ComparedNumbers
-	17, // 16: coffer.ledger.v1.ComparedGroup.before:type_name -> coffer.ledger.v1.ComparedNumbers
-	17, // 17: coffer.ledger.v1.ComparedGroup.difference:type_name -> coffer.ledger.v1.ComparedNumbers
-	27, // 18: coffer.ledger.v1.ExportComparisonResponse.header:type_name -> coffer.rest.v1.FileHeader
-	24, // 19: coffer.ledger.v1.GetBalancesResponse.balances:type_name -> coffer.ledger.v1.Balances
-	27, // 20: coffer.ledger.v1.ExportBalancesResponse.header:type_name -> coffer.rest.v1.FileHeader
-	5,  // 21: coffer.ledger.v1.Balances.intervals:type_name -> coffer.ledger.v1.ReportPeriod
-	25, // 22: coffer.ledger.v1.Balances.wallets:type_name -> coffer.ledger.v1.WalletBalances
-	26, // 23: coffer.ledger.v1.Balances.totals:type_name -> coffer.ledger.v1.BalanceTotals
-	0,  // 24: coffer.ledger.v1.ReportService.GetSeries:input_type -> coffer.ledger.v1.GetSeriesRequest
-	2,  // 25: coffer.ledger.v1.ReportService.ExportSeries:input_type -> coffer.ledger.v1.ExportSeriesRequest
-	9,  // 26: coffer.ledger.v1.ReportService.GetFlow:input_type -> coffer.ledger.v1.GetFlowRequest
-	13, // 27: coffer.ledger.v1.ReportService.GetComparison:input_type -> coffer.ledger.v1.GetComparisonRequest
-	18, // 28: coffer.ledger.v1.ReportService.ExportComparison:input_type -> coffer.ledger.v1.ExportComparisonRequest
-	20, // 29: coffer.ledger.v1.ReportService.GetBalances:input_type -> coffer.ledger.v1.GetBalancesRequest
-	22, // 30: coffer.ledger.v1.ReportService.ExportBalances:input_type -> coffer.ledger.v1.ExportBalancesRequest
-	1,  // 31: coffer.ledger.v1.ReportService.GetSeries:output_type -> coffer.ledger.v1.GetSeriesResponse
-	3,  // 32: coffer.ledger.v1.ReportService.ExportSeries:output_type -> coffer.ledger.v1.ExportSeriesResponse
-	10, // 33: coffer.ledger.v1.ReportService.GetFlow:output_type -> coffer.ledger.v1.GetFlowResponse
-	14, // 34: coffer.ledger.v1.ReportService.GetComparison:output_type -> coffer.ledger.v1.GetComparisonResponse
-	19, // 35: coffer.ledger.v1.ReportService.ExportComparison:output_type -> coffer.ledger.v1.ExportComparisonResponse
-	21, // 36: coffer.ledger.v1.ReportService.GetBalances:output_type -> coffer.ledger.v1.GetBalancesResponse
-	23, // 37: coffer.ledger.v1.ReportService.ExportBalances:output_type -> coffer.ledger.v1.ExportBalancesResponse
-	31, // [31:38] is the sub-list for method output_type
-	24, // [24:31] is the sub-list for method input_type
-	24, // [24:24] is the sub-list for extension type_name
-	24, // [24:24] is the sub-list for extension extendee
-	0,  // [0:24] is the sub-list for field type_name
+	17, // 15: coffer.ledger.v1.Comparison.other:type_name -> coffer.ledger.v1.ComparedOther
+	18, // 16: coffer.ledger.v1.ComparedGroup.now:type_name -> coffer.ledger.v1.ComparedNumbers
+	18, // 17: coffer.ledger.v1.ComparedGroup.before:type_name -> coffer.ledger.v1.ComparedNumbers
+	18, // 18: coffer.ledger.v1.ComparedGroup.difference:type_name -> coffer.ledger.v1.ComparedNumbers
+	18, // 19: coffer.ledger.v1.ComparedOther.now:type_name -> coffer.ledger.v1.ComparedNumbers
+	18, // 20: coffer.ledger.v1.ComparedOther.before:type_name -> coffer.ledger.v1.ComparedNumbers
+	18, // 21: coffer.ledger.v1.ComparedOther.difference:type_name -> coffer.ledger.v1.ComparedNumbers
+	28, // 22: coffer.ledger.v1.ExportComparisonResponse.header:type_name -> coffer.rest.v1.FileHeader
+	25, // 23: coffer.ledger.v1.GetBalancesResponse.balances:type_name -> coffer.ledger.v1.Balances
+	28, // 24: coffer.ledger.v1.ExportBalancesResponse.header:type_name -> coffer.rest.v1.FileHeader
+	5,  // 25: coffer.ledger.v1.Balances.intervals:type_name -> coffer.ledger.v1.ReportPeriod
+	26, // 26: coffer.ledger.v1.Balances.wallets:type_name -> coffer.ledger.v1.WalletBalances
+	27, // 27: coffer.ledger.v1.Balances.totals:type_name -> coffer.ledger.v1.BalanceTotals
+	0,  // 28: coffer.ledger.v1.ReportService.GetSeries:input_type -> coffer.ledger.v1.GetSeriesRequest
+	2,  // 29: coffer.ledger.v1.ReportService.ExportSeries:input_type -> coffer.ledger.v1.ExportSeriesRequest
+	9,  // 30: coffer.ledger.v1.ReportService.GetFlow:input_type -> coffer.ledger.v1.GetFlowRequest
+	13, // 31: coffer.ledger.v1.ReportService.GetComparison:input_type -> coffer.ledger.v1.GetComparisonRequest
+	19, // 32: coffer.ledger.v1.ReportService.ExportComparison:input_type -> coffer.ledger.v1.ExportComparisonRequest
+	21, // 33: coffer.ledger.v1.ReportService.GetBalances:input_type -> coffer.ledger.v1.GetBalancesRequest
+	23, // 34: coffer.ledger.v1.ReportService.ExportBalances:input_type -> coffer.ledger.v1.ExportBalancesRequest
+	1,  // 35: coffer.ledger.v1.ReportService.GetSeries:output_type -> coffer.ledger.v1.GetSeriesResponse
+	3,  // 36: coffer.ledger.v1.ReportService.ExportSeries:output_type -> coffer.ledger.v1.ExportSeriesResponse
+	10, // 37: coffer.ledger.v1.ReportService.GetFlow:output_type -> coffer.ledger.v1.GetFlowResponse
+	14, // 38: coffer.ledger.v1.ReportService.GetComparison:output_type -> coffer.ledger.v1.GetComparisonResponse
+	20, // 39: coffer.ledger.v1.ReportService.ExportComparison:output_type -> coffer.ledger.v1.ExportComparisonResponse
+	22, // 40: coffer.ledger.v1.ReportService.GetBalances:output_type -> coffer.ledger.v1.GetBalancesResponse
+	24, // 41: coffer.ledger.v1.ReportService.ExportBalances:output_type -> coffer.ledger.v1.ExportBalancesResponse
+	35, // [35:42] is the sub-list for method output_type
+	28, // [28:35] is the sub-list for method input_type
+	28, // [28:28] is the sub-list for extension type_name
+	28, // [28:28] is the sub-list for extension extendee
+	0,  // [0:28] is the sub-list for field type_name
 }
 
 func init() { file_coffer_ledger_v1_reports_proto_init() }
@@ -2602,16 +2719,16 @@ func file_coffer_ledger_v1_reports_proto_init() {
 	file_coffer_ledger_v1_reports_proto_msgTypes[4].OneofWrappers = []any{}
 	file_coffer_ledger_v1_reports_proto_msgTypes[9].OneofWrappers = []any{}
 	file_coffer_ledger_v1_reports_proto_msgTypes[13].OneofWrappers = []any{}
-	file_coffer_ledger_v1_reports_proto_msgTypes[18].OneofWrappers = []any{}
-	file_coffer_ledger_v1_reports_proto_msgTypes[20].OneofWrappers = []any{}
-	file_coffer_ledger_v1_reports_proto_msgTypes[22].OneofWrappers = []any{}
+	file_coffer_ledger_v1_reports_proto_msgTypes[19].OneofWrappers = []any{}
+	file_coffer_ledger_v1_reports_proto_msgTypes[21].OneofWrappers = []any{}
+	file_coffer_ledger_v1_reports_proto_msgTypes[23].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_coffer_ledger_v1_reports_proto_rawDesc), len(file_coffer_ledger_v1_reports_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   27,
+			NumMessages:   28,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

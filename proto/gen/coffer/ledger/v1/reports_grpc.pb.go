@@ -44,10 +44,10 @@ type ReportServiceClient interface {
 	ExportSeries(ctx context.Context, in *ExportSeriesRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[ExportSeriesResponse], error)
 	// Returns where the money of a period came from and went to: the income and the spending of each category, and their difference.
 	GetFlow(ctx context.Context, in *GetFlowRequest, opts ...grpc.CallOption) (*GetFlowResponse, error)
-	// Compares a period with an earlier one: what changed. The groups with the largest difference come first.
+	// Compares a period with an earlier one: what changed. The groups with the largest difference come first, and all others are added up.
 	GetComparison(ctx context.Context, in *GetComparisonRequest, opts ...grpc.CallOption) (*GetComparisonResponse, error)
 	// Downloads the comparison of getComparison with the same parameters as a table for a spreadsheet: a row per group and period, and a
-	// row per period with the totals, whose key and name are empty and whose group is total.
+	// row per period with the totals and with the sum of the other groups, whose key and name are empty and whose group is total or other.
 	ExportComparison(ctx context.Context, in *ExportComparisonRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[ExportComparisonResponse], error)
 	// Returns the balance of each wallet at the end of each interval of a period, and the sums of assets and debts: net worth. Intervals that
 	// end with a month are answered at once for any number of transactions. For other ends, the transactions of their months are read, at most
@@ -179,10 +179,10 @@ type ReportServiceServer interface {
 	ExportSeries(*ExportSeriesRequest, grpc.ServerStreamingServer[ExportSeriesResponse]) error
 	// Returns where the money of a period came from and went to: the income and the spending of each category, and their difference.
 	GetFlow(context.Context, *GetFlowRequest) (*GetFlowResponse, error)
-	// Compares a period with an earlier one: what changed. The groups with the largest difference come first.
+	// Compares a period with an earlier one: what changed. The groups with the largest difference come first, and all others are added up.
 	GetComparison(context.Context, *GetComparisonRequest) (*GetComparisonResponse, error)
 	// Downloads the comparison of getComparison with the same parameters as a table for a spreadsheet: a row per group and period, and a
-	// row per period with the totals, whose key and name are empty and whose group is total.
+	// row per period with the totals and with the sum of the other groups, whose key and name are empty and whose group is total or other.
 	ExportComparison(*ExportComparisonRequest, grpc.ServerStreamingServer[ExportComparisonResponse]) error
 	// Returns the balance of each wallet at the end of each interval of a period, and the sums of assets and debts: net worth. Intervals that
 	// end with a month are answered at once for any number of transactions. For other ends, the transactions of their months are read, at most

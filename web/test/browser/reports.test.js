@@ -13,7 +13,7 @@ const months = [0, 1, 2].map((ago) => {
  */
 async function spending(user) {
   const { wallets, categories } = await household(user, 0);
-  for (const name of ["Books", "Clothes", "Fun", "Gifts", "Health", "Home", "Pets"]) categories.push((await user.post("/categories", { name })).category);
+  for (const name of ["Books", "Clothes", "Fun", "Gifts", "Health", "Home", "Pets", "Travel"]) categories.push((await user.post("/categories", { name })).category);
   const [walletId, other] = wallets.map(({ id }) => id);
   const [groceries, rent, , , salary] = categories.map(({ id }) => id);
   const transactions = [];
@@ -77,7 +77,7 @@ test("each mark of a report opens the list with the sum of its number", async (t
   await requireMarks(page, "/reports", ["expense", "expense-category", "expense-others", "income", "income-category", "net", "saved"]);
   await requireMarks(page, "/reports?page=spending", ["other", "part"]);
   await requireMarks(page, `/reports?page=spending&view=lines&wallet=${wallets[0].id}&category=${categories.map(({ id }) => id).join("&category=")}`, ["point"]);
-  await requireMarks(page, "/reports?page=comparison", ["before", "now"]);
+  await requireMarks(page, "/reports?page=comparison", ["before", "before-others", "now", "now-others"]);
   await requireMarks(page, "/reports?page=calendar", ["day"]);
   await page.getByRole("button", { name: "Previous month" }).click();
   await page.waitForURL(new RegExp(`from=${months[1]}`));

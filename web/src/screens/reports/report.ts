@@ -147,22 +147,32 @@ export interface Pair {
   readonly filters: Partial<Filters>;
   readonly now: bigint;
   readonly before: bigint;
+  /** count is the number of groups that this one adds up. */
+  readonly count: number;
 }
 
-/** pairsOf returns the groups of a comparison, those with the largest difference first. */
-export function pairsOf({ groups }: Comparison, state: State, names: Names): Pair[] {
+/**
+ * pairsOf returns the groups of a comparison, those with the largest difference first, and one that
+ * adds up all groups beyond most. Tags have none, as in largest.
+ */
+export function pairsOf({ groups, other }: Comparison, most: number, state: State, names: Names): Pair[] {
   const kind = state.income ? "income" : "expense";
   const { by, filters } = state;
-  const size = ({ now, before }: Pair) => (now > before ? now - before : before - now);
-  return groups
+  const changed = ({ now, before }: { now: bigint; before: bigint }) => now !== 0n || before !== 0n;
+  const pairs = groups
     .filter(({ name }) => shownIn(by, name, filters))
-    .map((group) => ({ ...pairOf(group, kind, filters.currency), key: group.key, name: named(by, group, names), filters: selects(by, group.key, group.name) }))
-    .filter(({ now, before }) => now !== 0n || before !== 0n)
-    .sort((a, b) => Number(size(b) > size(a)) - Number(size(b) < size(a)));
+    .map((group) => ({ ...pairOf(group, kind, filters.currency), key: group.key, name: named(by, group, names), filters: selects(by, group.key, group.name), count: 1 }))
+    .filter(changed);
+  const [head, rest] = [pairs.slice(0, most), pairs.slice(most)];
+  const others = [...rest, ...(other ? [{ ...pairOf(other, kind, filters.currency), count: other.groups }] : [])];
+  const [now, before] = [sumOf(others.map((pair) => pair.now)), sumOf(others.map((pair) => pair.before))];
+  if (by === "tag" || !others.some(changed)) return head;
+  const count = others.reduce((sum, pair) => sum + pair.count, 0);
+  return [...head, { key: othersKey, name: names.others(count), filters: excludes(by, head.map(({ key }) => key), filters), now, before, count }];
 }
 
 /** pairOf returns a number of a group in both periods. */
-export function pairOf(group: Comparison["totals"], kind: "income" | "expense", currency: string): { now: bigint; before: bigint } {
+export function pairOf(group: Comparison["totals"] | Comparison["other"], kind: "income" | "expense", currency: string): { now: bigint; before: bigint } {
   const amount = (of: "now" | "before") => money(group?.[of]?.[kind] ?? "0", currency).minor;
   return { now: amount("now"), before: amount("before") };
 }

@@ -6,7 +6,8 @@ export type Month = string;
 
 const dayLength = 86_400_000;
 
-function utc(day: Day): Date {
+/** utc returns the beginning of a day in UTC, the time zone in which civil dates are formatted. */
+export function utc(day: Day): Date {
   return new Date(`${day}T00:00:00Z`);
 }
 

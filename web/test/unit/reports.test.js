@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { layout } from "../../src/screens/reports/flow.ts";
+import { nameOf, shortNameOf } from "../../src/screens/reports/labels.ts";
 import { largest, listOf, othersKey, pairsOf, reportOf } from "../../src/screens/reports/report.ts";
 import { addressOf, chosenOf, intervalsOf, presetsOf, remedyOf, stateOf, weeksOf } from "../../src/screens/reports/state.ts";
 import { addressOf as listAddress, filtersOf } from "../../src/screens/transactions/filters.ts";
@@ -30,6 +31,22 @@ test("a calendar has the weeks of the last month", () => {
   const weeks = weeksOf(filters.from);
   assert.deepEqual([weeks.length, weeks[0].indexOf("2026-02-01"), weeks.flat().filter(Boolean).length], [5, 6, 28]);
   assert.equal(remedyOf(stateAt("page=calendar"), "must be 2026-05-02 or later").chosen.page, "cashflow");
+});
+
+test("an interval that the period cuts has the name of its days", () => {
+  for (const [start, end, interval, name, short] of [
+    ["2020-03-01", "2020-03-31", "month", "March 2020", "Mar"],
+    ["2020-01-01", "2020-01-31", "month", "January 2020", "Jan 2020"],
+    ["2020-03-05", "2020-03-31", "month", "Mar 5, 2020 – Mar 31, 2020", "Mar 5, 2020"],
+    ["2020-03-01", "2020-03-30", "month", "Mar 1, 2020 – Mar 30, 2020", "Mar 1, 2020"],
+    ["2020-03-31", "2020-03-31", "month", "Mar 31, 2020", "Mar 31, 2020"],
+    ["2020-01-01", "2020-03-31", "quarter", "Q1 2020", "Q1 2020"],
+    ["2020-02-01", "2020-03-31", "quarter", "Feb 1, 2020 – Mar 31, 2020", "Feb 1, 2020"],
+    ["2020-01-01", "2020-12-31", "year", "2020", "2020"],
+    ["2020-01-01", "2020-11-30", "year", "Jan 1, 2020 – Nov 30, 2020", "Jan 1, 2020"],
+    ["2020-03-05", "2020-03-08", "week", "Mar 5, 2020 – Mar 8, 2020", "Mar 5, 2020"],
+  ])
+    assert.deepEqual([nameOf({ start, end }, interval, "en-US"), shortNameOf({ start, end }, interval, "en-US")], [name, short]);
 });
 
 test("only intervals are offered of which a report may have so many", () => {
@@ -84,10 +101,15 @@ test("tags have no others, and only those of the filter", () => {
   assert.deepEqual(of(stateAt("by=tag&tag=trip")).groups.map(({ name }) => name), ["Trip"]);
 });
 
-test("a comparison is ordered by the difference of its number", () => {
+test("a comparison adds up the groups beyond the largest differences", () => {
   const group = (name, now, before) => ({ key: name, name, now: { income: "0", expense: now, net: "0" }, before: { income: "0", expense: before, net: "0" }, difference: { income: "0", expense: "0", net: "0" } });
-  const pairs = pairsOf({ currency: "EUR", groups: [group("a", "1", "2"), group("b", "9", "2"), group("c", "0", "0")] }, stateAt("by=payee"), names);
-  assert.deepEqual(pairs.map(({ name, now, before }) => [name, now, before]), [["b", 900n, 200n], ["a", 100n, 200n]]);
+  const comparison = { currency: "EUR", groups: [group("b", "9", "2"), group("a", "1", "2"), group("c", "0", "0")], other: { groups: 3, ...group("", "4", "5") } };
+  const pairs = (most, text) => pairsOf(comparison, most, stateAt(text), names).map(({ name, now, before, filters }) => [name, now, before, filters]);
+  const [b, a] = [["b", 900n, 200n, { payee: "b" }], ["a", 100n, 200n, { payee: "a" }]];
+  assert.deepEqual(pairs(50, "by=payee"), [b, a, ["3 others", 400n, 500n, { exceptPayee: ["b", "a"] }]]);
+  assert.deepEqual(pairs(1, "by=payee"), [b, ["4 others", 500n, 700n, { exceptPayee: ["b"] }]]);
+  assert.deepEqual(pairs(1, "by=tag").map(([name]) => name), ["b"]);
+  assert.deepEqual(pairsOf({ ...comparison, other: undefined }, 2, stateAt("by=payee"), names).length, 2);
 });
 
 test("the streams of a flow do not overlap", () => {

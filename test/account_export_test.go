@@ -86,7 +86,8 @@ func TestExportAccount(t *testing.T) {
 
 	known := []string{
 		"memberships.jsonl", "limits.jsonl", "transactions.csv", "coffer.journal",
-		"attachments.jsonl", "deliveries.jsonl", "audit.jsonl", attached, image,
+		"attachments.jsonl", "deliveries.jsonl", "audit.jsonl", "reconciliations.jsonl", attached,
+		image,
 	}
 	for _, f := range a.Files {
 		_, compared := lists[f.Path]

@@ -3,8 +3,8 @@ package neural
 import "image"
 
 const (
-	// bandRatio is the highest ratio of the sides of a page that is searched as a whole. With 3, one
-	// total more was wrong on shorter receipts, and none right.
+	// bandRatio is the highest ratio of the sides of a page that is searched as a whole. With
+	// 3, one more total of shorter receipts was wrong.
 	bandRatio = 5
 	// maxBands limits the work for one page.
 	maxBands = 4

@@ -85,6 +85,7 @@ func (s *attackRun) newUserWithResources(t *testing.T, word string) (*user, map[
 		"date": "2026-03-01", "balance": 100,
 	}).created("WALLET_RECONCILED").text("reconciliation.id")
 	ids["category"] = me.category(word)
+	ids["deletion"] = uuid.NewString() // No account is being deleted.
 	spent := expense(ids["wallet"], ids["category"], "1")
 	spent["description"], spent["tags"] = word, []any{word}
 	ids["tag"] = word
@@ -258,7 +259,7 @@ func (s *attackRun) body(t *testing.T, operation operation) object {
 		"alertThresholds": []int{50}, "currentPassword": "not the password",
 		"newPassword": "another long secret",
 		"scopes":      []string{"read"}, "token": "none", "invitationToken": "",
-		"mfaToken": "none", "code": "123456", "replace": false,
+		"mfaToken": "none", "cancelToken": "none", "code": "123456", "replace": false,
 		"expiresAt": time.Now().Add(time.Hour).UTC().Format(time.RFC3339),
 	}
 	body := object{}

@@ -46,9 +46,12 @@ var costly = map[string]struct {
 var notMeasured = map[string]string{
 	"streamEvents": "it has no end, and a limit of streams for each user",
 
-	"resetPassword": "it needs the link of a mail, and hashes once, as register does",
-	"revertEmail":   "it needs the link of a mail, and hashes nothing",
-	"verifyEmail":   "it needs the link of a mail, and hashes nothing",
+	"deleteAccount":         "it ends the sessions of the user who measures",
+	"cancelAccountDeletion": "it needs the token of a rejected sign-in, and deletes one row",
+	"getAccountDeletion":    "it needs a deletion, and reads one row",
+	"resetPassword":         "it needs the link of a mail, and hashes once, as register does",
+	"revertEmail":           "it needs the link of a mail, and hashes nothing",
+	"verifyEmail":           "it needs the link of a mail, and hashes nothing",
 
 	"openInvitation": "it needs the link of a mail, and reads two rows",
 }

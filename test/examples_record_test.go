@@ -118,6 +118,7 @@ var (
 	secrets = map[string]string{
 		"accessToken":  "eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiIwMTk5ZjBjNSJ9.c2lnbmF0dXJl",
 		"token":        "eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiIwMTk5ZjBjNSJ9.c2lnbmF0dXJl",
+		"cancelToken":  "q83vEjRWeJCrze8SNFZ4kKvN7xI0VniQq83vEjRWeJCrze8S",
 		"deviceKey":    "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8",
 		"refreshToken": "r-4Wn1ZBqkq0cVfDyGxJ2A", "secret": "whsec_Y29mZmVyLWV4YW1wbGUtc2VjcmV0",
 		"nextCursor": "AAECAwQFBgcICQoLDA0ODw",
@@ -135,8 +136,9 @@ const exampleSecret = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"
 
 // later are the replacements of times that are after the request.
 var later = map[string]string{
-	"expiresAt": "2026-12-20T10:15:00.000Z", "previousSecretUntil": "2026-11-21T10:15:00.000Z",
-	"nextAttemptAt": "2026-11-20T10:15:30.000Z",
+	"expiresAt": "2026-12-20T10:15:00.000Z", "erasesAt": "2026-11-23T10:15:00.000Z",
+	"previousSecretUntil": "2026-11-21T10:15:00.000Z",
+	"nextAttemptAt":       "2026-11-20T10:15:30.000Z",
 }
 
 // maxListed is the number of elements of a list in an example.

@@ -55,6 +55,7 @@ func TestExamples(t *testing.T) {
 	recorder.sessions(ada)
 	recorder.deletions(ada, wallet, category)
 	recorder.parts(recorder.user("Lin"))
+	recorder.leaving(recorder.user("Mary"))
 
 	for _, o := range operations() {
 		// A file has no example.
@@ -219,6 +220,18 @@ func (r *recorder) tokens(me *user) {
 		object{"token": made.text("token")})
 	r.call(me, http.MethodGet, "/api/v1/auth/tokens", nil)
 	r.call(me, http.MethodDelete, "/api/v1/auth/tokens/"+made.text("personalToken.id"), nil)
+}
+
+// leaving requests the deletion of the account, and cancels it.
+func (r *recorder) leaving(me *user) {
+	id := r.call(me, http.MethodPost, accountDeletion, object{"email": me.email}).
+		text("deletionId")
+	anonymous := &user{t: r.t}
+	r.call(anonymous, http.MethodGet, accountDeletion+"/"+id, nil)
+	rejected := anonymous.post("/api/v1/auth/login",
+		object{"email": me.email, "password": me.password})
+	r.call(anonymous, http.MethodPost, accountDeletion+"/cancel",
+		object{"cancelToken": rejected.text("details.0.message")})
 }
 
 // sessions signs in on a second device, and signs out.

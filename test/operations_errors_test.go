@@ -56,6 +56,9 @@ var testedElsewhere = map[string]string{
 	// So are the keys of links.
 	"verifyEmail IDEMPOTENCY_KEY_CONFLICT": "cannot occur",
 	"revertEmail IDEMPOTENCY_KEY_CONFLICT": "cannot occur",
+	// The session ends with the first request, and the token is the whole request.
+	"deleteAccount IDEMPOTENCY_KEY_CONFLICT":         "cannot occur",
+	"cancelAccountDeletion IDEMPOTENCY_KEY_CONFLICT": "cannot occur",
 	// Their requests have no fields.
 	"sendVerification IDEMPOTENCY_KEY_CONFLICT":    "cannot occur",
 	"createRecoveryCodes IDEMPOTENCY_KEY_CONFLICT": "cannot occur",

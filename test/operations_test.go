@@ -101,8 +101,9 @@ func TestOperations(t *testing.T) {
 			}
 		}
 		require.Equal(t, []string{
-			"exchangePersonalToken", "forgotPassword", "getKeySet", "login", "loginMfa",
-			"openInvitation", "refresh", "register", "resetPassword", "revertEmail", "verifyEmail",
+			"cancelAccountDeletion", "exchangePersonalToken", "forgotPassword",
+			"getAccountDeletion", "getKeySet", "login", "loginMfa", "openInvitation", "refresh",
+			"register", "resetPassword", "revertEmail", "verifyEmail",
 		}, public)
 		bad := map[string]string{
 			"none": "", "no bearer": "Basic YTpi", "no token": "Bearer ", "no JWT": "Bearer abc",

@@ -18,6 +18,27 @@ import (
 	openapi_types "github.com/oapi-codegen/runtime/types"
 )
 
+// Defines values for AccountDeletionStatus.
+const (
+	Erased  AccountDeletionStatus = "erased"
+	Erasing AccountDeletionStatus = "erasing"
+	Waiting AccountDeletionStatus = "waiting"
+)
+
+// Valid indicates whether the value is a known member of the AccountDeletionStatus enum.
+func (e AccountDeletionStatus) Valid() bool {
+	switch e {
+	case Erased:
+		return true
+	case Erasing:
+		return true
+	case Waiting:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ApplyRuleResultCode.
 const (
 	RULEAPPLYSTARTED ApplyRuleResultCode = "RULE_APPLY_STARTED"
@@ -57,6 +78,8 @@ func (e AuditEntryOutcome) Valid() bool {
 // Defines values for AuditEntryType.
 const (
 	AccountExported        AuditEntryType = "account_exported"
+	DeletionCanceled       AuditEntryType = "deletion_canceled"
+	DeletionRequested      AuditEntryType = "deletion_requested"
 	EmailChangeFailed      AuditEntryType = "email_change_failed"
 	EmailChangeRequested   AuditEntryType = "email_change_requested"
 	EmailChanged           AuditEntryType = "email_changed"
@@ -92,6 +115,10 @@ const (
 func (e AuditEntryType) Valid() bool {
 	switch e {
 	case AccountExported:
+		return true
+	case DeletionCanceled:
+		return true
+	case DeletionRequested:
 		return true
 	case EmailChangeFailed:
 		return true
@@ -327,6 +354,21 @@ func (e BudgetStatus) Valid() bool {
 	case BudgetStatusEnded:
 		return true
 	case BudgetStatusUpcoming:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for CancelAccountDeletionResultCode.
+const (
+	ACCOUNTDELETIONCANCELED CancelAccountDeletionResultCode = "ACCOUNT_DELETION_CANCELED"
+)
+
+// Valid indicates whether the value is a known member of the CancelAccountDeletionResultCode enum.
+func (e CancelAccountDeletionResultCode) Valid() bool {
+	switch e {
+	case ACCOUNTDELETIONCANCELED:
 		return true
 	default:
 		return false
@@ -981,6 +1023,21 @@ func (e CreateWebhookResultCode) Valid() bool {
 	}
 }
 
+// Defines values for DeleteAccountResultCode.
+const (
+	ACCOUNTDELETIONSTARTED DeleteAccountResultCode = "ACCOUNT_DELETION_STARTED"
+)
+
+// Valid indicates whether the value is a known member of the DeleteAccountResultCode enum.
+func (e DeleteAccountResultCode) Valid() bool {
+	switch e {
+	case ACCOUNTDELETIONSTARTED:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for DeleteAttachmentResultCode.
 const (
 	ATTACHMENTDELETED DeleteAttachmentResultCode = "ATTACHMENT_DELETED"
@@ -1236,6 +1293,33 @@ func (e DeleteWebhookResultCode) Valid() bool {
 	}
 }
 
+// Defines values for ErasedPartName.
+const (
+	ErasedPartNameAuth   ErasedPartName = "auth"
+	ErasedPartNameBudget ErasedPartName = "budget"
+	ErasedPartNameEvents ErasedPartName = "events"
+	ErasedPartNameLedger ErasedPartName = "ledger"
+	ErasedPartNameOcr    ErasedPartName = "ocr"
+)
+
+// Valid indicates whether the value is a known member of the ErasedPartName enum.
+func (e ErasedPartName) Valid() bool {
+	switch e {
+	case ErasedPartNameAuth:
+		return true
+	case ErasedPartNameBudget:
+		return true
+	case ErasedPartNameEvents:
+		return true
+	case ErasedPartNameLedger:
+		return true
+	case ErasedPartNameOcr:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for EventDatacontenttype.
 const (
 	Applicationjson EventDatacontenttype = "application/json"
@@ -1338,6 +1422,21 @@ const (
 func (e ForgotPasswordResultCode) Valid() bool {
 	switch e {
 	case ForgotPasswordResultCodeMAILSENT:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for GetAccountDeletionResultCode.
+const (
+	ACCOUNTDELETIONFETCHED GetAccountDeletionResultCode = "ACCOUNT_DELETION_FETCHED"
+)
+
+// Valid indicates whether the value is a known member of the GetAccountDeletionResultCode enum.
+func (e GetAccountDeletionResultCode) Valid() bool {
+	switch e {
+	case ACCOUNTDELETIONFETCHED:
 		return true
 	default:
 		return false
@@ -4890,6 +4989,29 @@ func (e ListWebhookDeliveriesParamsStatus) Valid() bool {
 	}
 }
 
+// AccountDeletion AccountDeletion is the state of the deletion of an account. It does not name the user.
+//
+// Example: {"erasesAt":"2026-11-23T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000055","requestedAt":"2026-11-20T10:15:00.000Z","services":[],"status":"waiting"}
+type AccountDeletion struct {
+	// ErasesAt Time at which the deletion begins, RFC 3339 in UTC.
+	ErasesAt time.Time `json:"erasesAt"`
+
+	// Id Id of the deletion.
+	Id openapi_types.UUID `json:"id"`
+
+	// RequestedAt Time of the request, RFC 3339 in UTC.
+	RequestedAt time.Time `json:"requestedAt"`
+
+	// Services The parts that have deleted what they stored, in the order of their ends.
+	Services []ErasedPart `json:"services"`
+
+	// Status waiting in the grace period, then erasing until everything is deleted.
+	Status AccountDeletionStatus `json:"status"`
+}
+
+// AccountDeletionStatus waiting in the grace period, then erasing until everything is deleted.
+type AccountDeletionStatus string
+
 // ApplyRuleRequest defines model for ApplyRuleRequest.
 type ApplyRuleRequest struct {
 	// DryRun true changes nothing, and returns what would change.
@@ -4991,7 +5113,7 @@ type AuditEntry struct {
 	// TokenName Name of the personal access token in entries of token_created and token_deleted; absent in entries of another type.
 	TokenName *string `json:"tokenName,omitempty"`
 
-	// Type Type of the event: registered, login_succeeded, login_failed, refresh_token_reused, session_ended, logged_out, password_changed, password_change_failed, password_reset, profile_changed, email_changed, email_change_failed, email_change_requested, email_confirmed, email_reverted, invitation_sent, invitation_answered, invitation_ended, member_updated, member_removed, token_created, token_deleted, reauthenticated, reauthentication_failed, account_exported, second_factor_failed, totp_enabled, totp_disabled, recovery_codes_created or recovery_code_used.
+	// Type Type of the event: registered, login_succeeded, login_failed, refresh_token_reused, session_ended, logged_out, password_changed, password_change_failed, password_reset, profile_changed, email_changed, email_change_failed, email_change_requested, email_confirmed, email_reverted, invitation_sent, invitation_answered, invitation_ended, member_updated, member_removed, token_created, token_deleted, reauthenticated, reauthentication_failed, account_exported, second_factor_failed, totp_enabled, totp_disabled, recovery_codes_created, recovery_code_used, deletion_requested or deletion_canceled.
 	Type AuditEntryType `json:"type"`
 
 	// UserAgent User-Agent header of the client, at most 255 characters. Absent if it is unknown.
@@ -5001,7 +5123,7 @@ type AuditEntry struct {
 // AuditEntryOutcome success or failure.
 type AuditEntryOutcome string
 
-// AuditEntryType Type of the event: registered, login_succeeded, login_failed, refresh_token_reused, session_ended, logged_out, password_changed, password_change_failed, password_reset, profile_changed, email_changed, email_change_failed, email_change_requested, email_confirmed, email_reverted, invitation_sent, invitation_answered, invitation_ended, member_updated, member_removed, token_created, token_deleted, reauthenticated, reauthentication_failed, account_exported, second_factor_failed, totp_enabled, totp_disabled, recovery_codes_created or recovery_code_used.
+// AuditEntryType Type of the event: registered, login_succeeded, login_failed, refresh_token_reused, session_ended, logged_out, password_changed, password_change_failed, password_reset, profile_changed, email_changed, email_change_failed, email_change_requested, email_confirmed, email_reverted, invitation_sent, invitation_answered, invitation_ended, member_updated, member_removed, token_created, token_deleted, reauthenticated, reauthentication_failed, account_exported, second_factor_failed, totp_enabled, totp_disabled, recovery_codes_created, recovery_code_used, deletion_requested or deletion_canceled.
 type AuditEntryType string
 
 // AuditSharing AuditSharing describes an event between the owner and a member of a shared budget.
@@ -5207,6 +5329,24 @@ type BudgetLimit struct {
 	// To Last day in UTC, YYYY-MM-DD. Absent for the present limit.
 	To *openapi_types.Date `json:"to,omitempty"`
 }
+
+// CancelAccountDeletionRequest defines model for CancelAccountDeletionRequest.
+type CancelAccountDeletionRequest struct {
+	// CancelToken The detail cancelToken of the error ACCOUNT_DELETION_PENDING.
+	CancelToken string `json:"cancelToken"`
+}
+
+// CancelAccountDeletionResult defines model for CancelAccountDeletionResult.
+type CancelAccountDeletionResult struct {
+	// Code The result of the operation, for programs.
+	Code CancelAccountDeletionResultCode `json:"code"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
+}
+
+// CancelAccountDeletionResultCode The result of the operation, for programs.
+type CancelAccountDeletionResultCode string
 
 // CancelImportRequest defines model for CancelImportRequest.
 type CancelImportRequest = map[string]interface{}
@@ -6154,6 +6294,30 @@ type DayTotals struct {
 	Income json.Number `json:"income"`
 }
 
+// DeleteAccountRequest defines model for DeleteAccountRequest.
+type DeleteAccountRequest struct {
+	// Email The e-mail of the account, to confirm that this account is meant.
+	Email string `json:"email"`
+}
+
+// DeleteAccountResult defines model for DeleteAccountResult.
+type DeleteAccountResult struct {
+	// Code The result of the operation, for programs.
+	Code DeleteAccountResultCode `json:"code"`
+
+	// DeletionId Id of the deletion, with which its state can be read. Keep it: it is the secret of the certificate.
+	DeletionId openapi_types.UUID `json:"deletionId"`
+
+	// ErasesAt Time at which the deletion begins, RFC 3339 in UTC. It can be canceled until then.
+	ErasesAt time.Time `json:"erasesAt"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
+}
+
+// DeleteAccountResultCode The result of the operation, for programs.
+type DeleteAccountResultCode string
+
 // DeleteAttachmentResult defines model for DeleteAttachmentResult.
 type DeleteAttachmentResult struct {
 	// Code The result of the operation, for programs.
@@ -6412,6 +6576,18 @@ type DeleteWebhookResult struct {
 // DeleteWebhookResultCode The result of the operation, for programs.
 type DeleteWebhookResultCode string
 
+// ErasedPart ErasedPart is a part of Coffer that has deleted what it stored about a user.
+type ErasedPart struct {
+	// ErasedAt Time of the end, RFC 3339 in UTC.
+	ErasedAt time.Time `json:"erasedAt"`
+
+	// Name budget, ledger, ocr (the recognized receipts), events (the stream of events) or auth.
+	Name ErasedPartName `json:"name"`
+}
+
+// ErasedPartName budget, ledger, ocr (the recognized receipts), events (the stream of events) or auth.
+type ErasedPartName string
+
 // Error Example: {"code":"VALIDATION_ERROR","details":[{"field":"amount","message":"must be greater than 0"}],"error":"Validation failed","message":"Validation failed","requestId":"32630b1e-4fb1-459b-9260-6e833c47ed25"}
 type Error struct {
 	// Code The reason of the error, for programs.
@@ -6615,6 +6791,21 @@ type ForgotPasswordResult struct {
 
 // ForgotPasswordResultCode The result of the operation, for programs.
 type ForgotPasswordResultCode string
+
+// GetAccountDeletionResult defines model for GetAccountDeletionResult.
+type GetAccountDeletionResult struct {
+	// Code The result of the operation, for programs.
+	Code GetAccountDeletionResultCode `json:"code"`
+
+	// Deletion The state of the deletion.
+	Deletion AccountDeletion `json:"deletion"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
+}
+
+// GetAccountDeletionResultCode The result of the operation, for programs.
+type GetAccountDeletionResultCode string
 
 // GetBalancesResult defines model for GetBalancesResult.
 type GetBalancesResult struct {
@@ -10784,6 +10975,18 @@ type ListAuditParams struct {
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
+// DeleteAccountParams defines parameters for DeleteAccount.
+type DeleteAccountParams struct {
+	// IdempotencyKey Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response. At most 255 printable ASCII characters.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// CancelAccountDeletionParams defines parameters for CancelAccountDeletion.
+type CancelAccountDeletionParams struct {
+	// IdempotencyKey Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response. At most 255 printable ASCII characters.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
 // RevertEmailParams defines parameters for RevertEmail.
 type RevertEmailParams struct {
 	// IdempotencyKey Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response. At most 255 printable ASCII characters.
@@ -11933,6 +12136,12 @@ type RedeliverWebhookEventParams struct {
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
+// DeleteAccountJSONRequestBody defines body for DeleteAccount for application/json ContentType.
+type DeleteAccountJSONRequestBody = DeleteAccountRequest
+
+// CancelAccountDeletionJSONRequestBody defines body for CancelAccountDeletion for application/json ContentType.
+type CancelAccountDeletionJSONRequestBody = CancelAccountDeletionRequest
+
 // RevertEmailJSONRequestBody defines body for RevertEmail for application/json ContentType.
 type RevertEmailJSONRequestBody = RevertEmailRequest
 
@@ -12227,6 +12436,49 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /api/v1/auth/audit (the `ListAudit` operationId).
 	ListAudit(ctx context.Context, params *ListAuditParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DeleteAccountWithBody Delete account
+	//
+	// Starts the deletion of the account. All sessions and personal access tokens end. After a grace period, which the operator chooses (72 hours by default), everything that Coffer stores about the user is deleted: wallets, transactions, receipts and all other resources, budgets, also those that are shared with others, and memberships. Until then a sign-in is answered with ACCOUNT_DELETION_PENDING and can cancel the deletion. Export the account before.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/auth/deletion (the `DeleteAccount` operationId).
+	DeleteAccountWithBody(ctx context.Context, params *DeleteAccountParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DeleteAccount Delete account
+	//
+	// Starts the deletion of the account. All sessions and personal access tokens end. After a grace period, which the operator chooses (72 hours by default), everything that Coffer stores about the user is deleted: wallets, transactions, receipts and all other resources, budgets, also those that are shared with others, and memberships. Until then a sign-in is answered with ACCOUNT_DELETION_PENDING and can cancel the deletion. Export the account before.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/auth/deletion (the `DeleteAccount` operationId).
+	DeleteAccount(ctx context.Context, params *DeleteAccountParams, body DeleteAccountJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CancelAccountDeletionWithBody Cancel account deletion
+	//
+	// Cancels the deletion of an account in its grace period, with the token from the error of a sign-in. Sign in again afterwards.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/auth/deletion/cancel (the `CancelAccountDeletion` operationId).
+	CancelAccountDeletionWithBody(ctx context.Context, params *CancelAccountDeletionParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CancelAccountDeletion Cancel account deletion
+	//
+	// Cancels the deletion of an account in its grace period, with the token from the error of a sign-in. Sign in again afterwards.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/auth/deletion/cancel (the `CancelAccountDeletion` operationId).
+	CancelAccountDeletion(ctx context.Context, params *CancelAccountDeletionParams, body CancelAccountDeletionJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetAccountDeletion Get account deletion
+	//
+	// Returns the state of the deletion of an account. After its end this is the certificate of the deletion, for a year. The id is the secret: whoever knows it may read the state, which does not name the user.
+	//
+	// Corresponds with GET /api/v1/auth/deletion/{deletionId} (the `GetAccountDeletion` operationId).
+	GetAccountDeletion(ctx context.Context, deletionId openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// RevertEmailWithBody Revert email
 	//
@@ -13876,6 +14128,99 @@ func (c *Client) DownloadAttachment(ctx context.Context, id openapi_types.UUID, 
 // Corresponds with GET /api/v1/auth/audit (the `ListAudit` operationId).
 func (c *Client) ListAudit(ctx context.Context, params *ListAuditParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListAuditRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DeleteAccountWithBody Delete account
+//
+// Starts the deletion of the account. All sessions and personal access tokens end. After a grace period, which the operator chooses (72 hours by default), everything that Coffer stores about the user is deleted: wallets, transactions, receipts and all other resources, budgets, also those that are shared with others, and memberships. Until then a sign-in is answered with ACCOUNT_DELETION_PENDING and can cancel the deletion. Export the account before.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/auth/deletion (the `DeleteAccount` operationId).
+func (c *Client) DeleteAccountWithBody(ctx context.Context, params *DeleteAccountParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeleteAccountRequestWithBody(c.Server, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DeleteAccount Delete account
+//
+// Starts the deletion of the account. All sessions and personal access tokens end. After a grace period, which the operator chooses (72 hours by default), everything that Coffer stores about the user is deleted: wallets, transactions, receipts and all other resources, budgets, also those that are shared with others, and memberships. Until then a sign-in is answered with ACCOUNT_DELETION_PENDING and can cancel the deletion. Export the account before.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/auth/deletion (the `DeleteAccount` operationId).
+func (c *Client) DeleteAccount(ctx context.Context, params *DeleteAccountParams, body DeleteAccountJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeleteAccountRequest(c.Server, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CancelAccountDeletionWithBody Cancel account deletion
+//
+// Cancels the deletion of an account in its grace period, with the token from the error of a sign-in. Sign in again afterwards.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/auth/deletion/cancel (the `CancelAccountDeletion` operationId).
+func (c *Client) CancelAccountDeletionWithBody(ctx context.Context, params *CancelAccountDeletionParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCancelAccountDeletionRequestWithBody(c.Server, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CancelAccountDeletion Cancel account deletion
+//
+// Cancels the deletion of an account in its grace period, with the token from the error of a sign-in. Sign in again afterwards.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/auth/deletion/cancel (the `CancelAccountDeletion` operationId).
+func (c *Client) CancelAccountDeletion(ctx context.Context, params *CancelAccountDeletionParams, body CancelAccountDeletionJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCancelAccountDeletionRequest(c.Server, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetAccountDeletion Get account deletion
+//
+// Returns the state of the deletion of an account. After its end this is the certificate of the deletion, for a year. The id is the secret: whoever knows it may read the state, which does not name the user.
+//
+// Corresponds with GET /api/v1/auth/deletion/{deletionId} (the `GetAccountDeletion` operationId).
+func (c *Client) GetAccountDeletion(ctx context.Context, deletionId openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetAccountDeletionRequest(c.Server, deletionId)
 	if err != nil {
 		return nil, err
 	}
@@ -17536,6 +17881,150 @@ func NewListAuditRequest(server string, params *ListAuditParams) (*http.Request,
 			rawQueryFragments = append(rawQueryFragments, encoded)
 		}
 		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewDeleteAccountRequest calls the generic DeleteAccount builder with application/json body
+func NewDeleteAccountRequest(server string, params *DeleteAccountParams, body DeleteAccountJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewDeleteAccountRequestWithBody(server, params, "application/json", bodyReader)
+}
+
+// NewDeleteAccountRequestWithBody constructs an http.Request for the DeleteAccount method, with any body, and a specified content type
+func NewDeleteAccountRequestWithBody(server string, params *DeleteAccountParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/auth/deletion")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewCancelAccountDeletionRequest calls the generic CancelAccountDeletion builder with application/json body
+func NewCancelAccountDeletionRequest(server string, params *CancelAccountDeletionParams, body CancelAccountDeletionJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewCancelAccountDeletionRequestWithBody(server, params, "application/json", bodyReader)
+}
+
+// NewCancelAccountDeletionRequestWithBody constructs an http.Request for the CancelAccountDeletion method, with any body, and a specified content type
+func NewCancelAccountDeletionRequestWithBody(server string, params *CancelAccountDeletionParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/auth/deletion/cancel")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewGetAccountDeletionRequest constructs an http.Request for the GetAccountDeletion method
+func NewGetAccountDeletionRequest(server string, deletionId openapi_types.UUID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "deletionId", deletionId, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/auth/deletion/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
 	}
 
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
@@ -26423,6 +26912,51 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /api/v1/auth/audit (the `ListAudit` operationId).
 	ListAuditWithResponse(ctx context.Context, params *ListAuditParams, reqEditors ...RequestEditorFn) (*ListAuditResponse, error)
 
+	// DeleteAccountWithBodyWithResponse Delete account
+	//
+	// Starts the deletion of the account. All sessions and personal access tokens end. After a grace period, which the operator chooses (72 hours by default), everything that Coffer stores about the user is deleted: wallets, transactions, receipts and all other resources, budgets, also those that are shared with others, and memberships. Until then a sign-in is answered with ACCOUNT_DELETION_PENDING and can cancel the deletion. Export the account before.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/auth/deletion (the `DeleteAccount` operationId).
+	DeleteAccountWithBodyWithResponse(ctx context.Context, params *DeleteAccountParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*DeleteAccountResponse, error)
+
+	// DeleteAccountWithResponse Delete account
+	//
+	// Starts the deletion of the account. All sessions and personal access tokens end. After a grace period, which the operator chooses (72 hours by default), everything that Coffer stores about the user is deleted: wallets, transactions, receipts and all other resources, budgets, also those that are shared with others, and memberships. Until then a sign-in is answered with ACCOUNT_DELETION_PENDING and can cancel the deletion. Export the account before.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/auth/deletion (the `DeleteAccount` operationId).
+	DeleteAccountWithResponse(ctx context.Context, params *DeleteAccountParams, body DeleteAccountJSONRequestBody, reqEditors ...RequestEditorFn) (*DeleteAccountResponse, error)
+
+	// CancelAccountDeletionWithBodyWithResponse Cancel account deletion
+	//
+	// Cancels the deletion of an account in its grace period, with the token from the error of a sign-in. Sign in again afterwards.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/auth/deletion/cancel (the `CancelAccountDeletion` operationId).
+	CancelAccountDeletionWithBodyWithResponse(ctx context.Context, params *CancelAccountDeletionParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CancelAccountDeletionResponse, error)
+
+	// CancelAccountDeletionWithResponse Cancel account deletion
+	//
+	// Cancels the deletion of an account in its grace period, with the token from the error of a sign-in. Sign in again afterwards.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/auth/deletion/cancel (the `CancelAccountDeletion` operationId).
+	CancelAccountDeletionWithResponse(ctx context.Context, params *CancelAccountDeletionParams, body CancelAccountDeletionJSONRequestBody, reqEditors ...RequestEditorFn) (*CancelAccountDeletionResponse, error)
+
+	// GetAccountDeletionWithResponse Get account deletion
+	//
+	// Returns the state of the deletion of an account. After its end this is the certificate of the deletion, for a year. The id is the secret: whoever knows it may read the state, which does not name the user.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/auth/deletion/{deletionId} (the `GetAccountDeletion` operationId).
+	GetAccountDeletionWithResponse(ctx context.Context, deletionId openapi_types.UUID, reqEditors ...RequestEditorFn) (*GetAccountDeletionResponse, error)
+
 	// RevertEmailWithBodyWithResponse Revert email
 	//
 	// Restores the former e-mail after a change, with the token of the link that was sent to it, and ends all sessions and personal access tokens of the user. The link works once within 7 days, also after a change of the password.
@@ -28391,6 +28925,173 @@ func (r ListAuditResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r ListAuditResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// DeleteAccountResponse202Headers the declared response headers of an HTTP 202 response for DeleteAccount
+type DeleteAccountResponse202Headers struct {
+	IdempotencyReplayed *string
+	XRequestId          *string
+}
+
+type DeleteAccountResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *DeleteAccountResult
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Error
+	// Headers202 the parsed response headers for an HTTP 202 response
+	Headers202 *DeleteAccountResponse202Headers
+}
+
+// GetJSON202 returns the response for an HTTP 202 `application/json` response
+func (r DeleteAccountResponse) GetJSON202() *DeleteAccountResult {
+	return r.JSON202
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r DeleteAccountResponse) GetJSONDefault() *Error {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r DeleteAccountResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r DeleteAccountResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DeleteAccountResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r DeleteAccountResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// CancelAccountDeletionResponse200Headers the declared response headers of an HTTP 200 response for CancelAccountDeletion
+type CancelAccountDeletionResponse200Headers struct {
+	IdempotencyReplayed *string
+	XRequestId          *string
+}
+
+type CancelAccountDeletionResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *CancelAccountDeletionResult
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Error
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *CancelAccountDeletionResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r CancelAccountDeletionResponse) GetJSON200() *CancelAccountDeletionResult {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r CancelAccountDeletionResponse) GetJSONDefault() *Error {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r CancelAccountDeletionResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r CancelAccountDeletionResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CancelAccountDeletionResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r CancelAccountDeletionResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// GetAccountDeletionResponse200Headers the declared response headers of an HTTP 200 response for GetAccountDeletion
+type GetAccountDeletionResponse200Headers struct {
+	XRequestId *string
+}
+
+type GetAccountDeletionResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *GetAccountDeletionResult
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Error
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *GetAccountDeletionResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetAccountDeletionResponse) GetJSON200() *GetAccountDeletionResult {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r GetAccountDeletionResponse) GetJSONDefault() *Error {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetAccountDeletionResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetAccountDeletionResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetAccountDeletionResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetAccountDeletionResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -35908,6 +36609,81 @@ func (c *ClientWithResponses) ListAuditWithResponse(ctx context.Context, params 
 	return ParseListAuditResponse(rsp)
 }
 
+// DeleteAccountWithBodyWithResponse Delete account
+//
+// Starts the deletion of the account. All sessions and personal access tokens end. After a grace period, which the operator chooses (72 hours by default), everything that Coffer stores about the user is deleted: wallets, transactions, receipts and all other resources, budgets, also those that are shared with others, and memberships. Until then a sign-in is answered with ACCOUNT_DELETION_PENDING and can cancel the deletion. Export the account before.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/auth/deletion (the `DeleteAccount` operationId).
+func (c *ClientWithResponses) DeleteAccountWithBodyWithResponse(ctx context.Context, params *DeleteAccountParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*DeleteAccountResponse, error) {
+	rsp, err := c.DeleteAccountWithBody(ctx, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDeleteAccountResponse(rsp)
+}
+
+// DeleteAccountWithResponse Delete account
+//
+// Starts the deletion of the account. All sessions and personal access tokens end. After a grace period, which the operator chooses (72 hours by default), everything that Coffer stores about the user is deleted: wallets, transactions, receipts and all other resources, budgets, also those that are shared with others, and memberships. Until then a sign-in is answered with ACCOUNT_DELETION_PENDING and can cancel the deletion. Export the account before.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/auth/deletion (the `DeleteAccount` operationId).
+func (c *ClientWithResponses) DeleteAccountWithResponse(ctx context.Context, params *DeleteAccountParams, body DeleteAccountJSONRequestBody, reqEditors ...RequestEditorFn) (*DeleteAccountResponse, error) {
+	rsp, err := c.DeleteAccount(ctx, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDeleteAccountResponse(rsp)
+}
+
+// CancelAccountDeletionWithBodyWithResponse Cancel account deletion
+//
+// Cancels the deletion of an account in its grace period, with the token from the error of a sign-in. Sign in again afterwards.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/auth/deletion/cancel (the `CancelAccountDeletion` operationId).
+func (c *ClientWithResponses) CancelAccountDeletionWithBodyWithResponse(ctx context.Context, params *CancelAccountDeletionParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CancelAccountDeletionResponse, error) {
+	rsp, err := c.CancelAccountDeletionWithBody(ctx, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCancelAccountDeletionResponse(rsp)
+}
+
+// CancelAccountDeletionWithResponse Cancel account deletion
+//
+// Cancels the deletion of an account in its grace period, with the token from the error of a sign-in. Sign in again afterwards.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/auth/deletion/cancel (the `CancelAccountDeletion` operationId).
+func (c *ClientWithResponses) CancelAccountDeletionWithResponse(ctx context.Context, params *CancelAccountDeletionParams, body CancelAccountDeletionJSONRequestBody, reqEditors ...RequestEditorFn) (*CancelAccountDeletionResponse, error) {
+	rsp, err := c.CancelAccountDeletion(ctx, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCancelAccountDeletionResponse(rsp)
+}
+
+// GetAccountDeletionWithResponse Get account deletion
+//
+// Returns the state of the deletion of an account. After its end this is the certificate of the deletion, for a year. The id is the secret: whoever knows it may read the state, which does not name the user.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/auth/deletion/{deletionId} (the `GetAccountDeletion` operationId).
+func (c *ClientWithResponses) GetAccountDeletionWithResponse(ctx context.Context, deletionId openapi_types.UUID, reqEditors ...RequestEditorFn) (*GetAccountDeletionResponse, error) {
+	rsp, err := c.GetAccountDeletion(ctx, deletionId, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetAccountDeletionResponse(rsp)
+}
+
 // RevertEmailWithBodyWithResponse Revert email
 //
 // Restores the former e-mail after a change, with the token of the link that was sent to it, and ends all sessions and personal access tokens of the user. The link works once within 7 days, also after a change of the password.
@@ -38975,6 +39751,158 @@ func ParseListAuditResponse(rsp *http.Response) (*ListAuditResponse, error) {
 	switch {
 	case rsp.StatusCode == 200:
 		var headers ListAuditResponse200Headers
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseDeleteAccountResponse parses an HTTP response from a DeleteAccountWithResponse call
+func ParseDeleteAccountResponse(rsp *http.Response) (*DeleteAccountResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DeleteAccountResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest DeleteAccountResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 202:
+		var headers DeleteAccountResponse202Headers
+		if values := rsp.Header.Values("Idempotency-Replayed"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Replayed", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotencyReplayed = &value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers202 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseCancelAccountDeletionResponse parses an HTTP response from a CancelAccountDeletionWithResponse call
+func ParseCancelAccountDeletionResponse(rsp *http.Response) (*CancelAccountDeletionResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CancelAccountDeletionResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest CancelAccountDeletionResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers CancelAccountDeletionResponse200Headers
+		if values := rsp.Header.Values("Idempotency-Replayed"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Replayed", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotencyReplayed = &value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseGetAccountDeletionResponse parses an HTTP response from a GetAccountDeletionWithResponse call
+func ParseGetAccountDeletionResponse(rsp *http.Response) (*GetAccountDeletionResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetAccountDeletionResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest GetAccountDeletionResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers GetAccountDeletionResponse200Headers
 		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {

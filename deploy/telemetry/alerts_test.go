@@ -34,6 +34,7 @@ var troubles = map[string]trouble{
 	"CofferOutboxStuck":        halted("nats", oldEvents),
 	"CofferConsumerBehind":     slowConsumer,
 	"CofferReferencesStuck":    halted("ledger", oldReport),
+	"CofferDeletionStuck":      stuckDeletion,
 	"CofferWritesQueue":        locked("ledger.wallet_balances", func(u user) { u.earn(500) }),
 	"CofferTotalsDiffer":       differingTotal,
 	"CofferStorageLow":         fullVolume,

@@ -103,6 +103,18 @@ func oldReport(u user) {
 		VALUES (gen_random_uuid(), gen_random_uuid(), now() - interval '10 minutes')`, nil)
 }
 
+// stuckDeletion inserts the deletion of an account that does not exist, which never ends.
+func stuckDeletion(t *testing.T, _ user) (again, end func()) {
+	t.Helper()
+	asSuperuser(t, `
+		INSERT INTO auth.deletions (id, user_id, user_mac, requested_at, erases_at, asked_at)
+		VALUES (gen_random_uuid(), gen_random_uuid(), sha256('stuck'), now() - interval '5 days',
+			now() - interval '2 days', now())`, nil)
+	return func() {}, func() {
+		asSuperuser(t, `DELETE FROM auth.deletions WHERE user_mac = sha256('stuck')`, nil)
+	}
+}
+
 // stuckImport inserts a job whose replica renews its lease, but makes no progress.
 func stuckImport(t *testing.T, _ user) (again, end func()) {
 	t.Helper()

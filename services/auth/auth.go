@@ -21,6 +21,7 @@
 // packages:
 //
 //   - internal/browser: what a browser states about the page that sent a request (ADR 74)
+//   - internal/deletion: the deletion of accounts
 //   - internal/email: the form of e-mail addresses
 //   - internal/mail: the mails that are sent
 //   - internal/factors: authenticator apps and recovery codes
@@ -52,6 +53,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg"
 	"github.com/coffer-budget/coffer/internal/rpc"
 	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
+	"github.com/coffer-budget/coffer/services/auth/internal/deletion"
 	"github.com/coffer-budget/coffer/services/auth/internal/factors"
 	"github.com/coffer-budget/coffer/services/auth/internal/invitations"
 	"github.com/coffer-budget/coffer/services/auth/internal/links"
@@ -88,6 +90,10 @@ type Config struct {
 	// (inviting others, creating personal access tokens and exporting the account) or required
 	// (also signing in). Without a value it is soft if mail is configured, and off otherwise.
 	EmailVerification string `env:"EMAIL_VERIFICATION"`
+	// DeletionGrace is the time between the request to delete an account and the deletion. A time
+	// shorter than AccessTTL is for tests: a request that is in progress, or a replica that starts
+	// in that time and accepts an access token, could store rows after the deletion.
+	DeletionGrace time.Duration `env:"DELETION_GRACE" envDefault:"72h"`
 }
 
 func (c Config) check() error {
@@ -101,6 +107,9 @@ func (c Config) check() error {
 	if c.KeyRotation < signing.MinRotation {
 		problems = append(problems,
 			fmt.Errorf("KEY_ROTATION must be at least %s", signing.MinRotation))
+	}
+	if c.DeletionGrace < 0 {
+		problems = append(problems, errors.New("DELETION_GRACE must not be negative"))
 	}
 	switch c.EmailVerification {
 	case "", verificationOff:
@@ -126,6 +135,8 @@ type server struct {
 	mails   *mail.Outbox
 	tokens  *tokens.Server
 	factors *factors.Server
+	// deletions deletes accounts.
+	deletions *deletion.Server
 	// invitations sends the mails of the budget service's invitations.
 	invitations *invitations.Sender
 	// cursors seals the positions of lists with the service key, so that all replicas accept them.
@@ -182,12 +193,21 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 			Name: "auth-audit", Subject: sharingSubject, Apply: server.noteSharing,
 			Applied: server.mails.Wake,
 		})
+	server.deletions.EraseEvents = bus.Erase
+	go bus.Consume(ctx, db, server.deletions.Consumer())
+	go server.deletions.Run(ctx)
 	go pg.Sweep(ctx, log, server.expire)
 
+	stopMeasuring, err := server.deletions.Measure()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = stopMeasuring() }()
 	srv := rpc.NewServer(config.Config, verifier, log)
 	authv1.RegisterAuthServiceServer(srv, server)
 	authv1.RegisterTokenServiceServer(srv, server.tokens)
 	authv1.RegisterFactorServiceServer(srv, server.factors)
+	authv1.RegisterDeletionServiceServer(srv, server.deletions)
 	return srv.Serve(ctx, lis, server.ready)
 }
 
@@ -232,6 +252,10 @@ func newServer(
 		Mails: server.mails, Publish: server.publish, Now: now, NewID: server.newID,
 		RequireVerified: config.verification() != verificationOff,
 	}
+	if err != nil {
+		return nil, err
+	}
+	server.deletions = server.newDeletions(log)
 	return server, nil
 }
 
@@ -257,6 +281,7 @@ func (s *server) expire(ctx context.Context) error {
 		deleteAudit(ctx, s.db, now.Add(-auditKept)),
 		s.tokens.Expire(ctx),
 		s.factors.Expire(ctx),
+		s.deletions.Expire(ctx),
 		links.Expire(ctx, s.db, now),
 		s.mails.Expire(ctx))
 }

@@ -4,16 +4,19 @@ import (
 	"context"
 	"encoding/hex"
 	"errors"
+	"log/slog"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
 	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/app"
 	"github.com/coffer-budget/coffer/internal/caller"
 	"github.com/coffer-budget/coffer/internal/idem"
 	"github.com/coffer-budget/coffer/internal/pg"
 	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
+	"github.com/coffer-budget/coffer/services/auth/internal/deletion"
 	"github.com/coffer-budget/coffer/services/auth/internal/email"
 	"github.com/coffer-budget/coffer/services/auth/internal/links"
 	"github.com/coffer-budget/coffer/services/auth/internal/mail"
@@ -172,8 +175,9 @@ func (s *server) resetPassword(
 }
 
 // endAccess ends all sessions and deletes all personal access tokens of a user whose account its
-// owner has recovered, because others may have started and created them. It writes audit entries of
-// these and of the recovery, which has the given type. The transaction must have locked the user.
+// owner has recovered, because others may have started and created them, or will delete. It writes
+// audit entries of these and of the cause, which has the given type. The transaction must have
+// locked the user.
 func (s *server) endAccess(
 	ctx context.Context, tx pgx.Tx, kind string, user uuid.UUID, from client,
 ) error {
@@ -198,6 +202,34 @@ func (s *server) endAccess(
 		entries = append(entries, e)
 	}
 	return insertAudit(ctx, tx, entries...)
+}
+
+// ReplayDeletions returns the command that deletes accounts again after the restore of a backup.
+func ReplayDeletions() app.Command { return deletion.Command(Migrations) }
+
+// newDeletions returns the server that deletes accounts.
+func (s *server) newDeletions(log *slog.Logger) *deletion.Server {
+	return deletion.New(deletion.Config{
+		DB: s.db, ServiceKey: s.config.ServiceKey, Grace: s.config.DeletionGrace, Mails: s.mails,
+		EndAccess: s.endAccessForDeletion, Canceled: s.noteCanceled, Publish: s.publish,
+		Now: s.now, NewID: s.newID, Log: log,
+	})
+}
+
+// endAccessForDeletion ends all sessions and personal access tokens of a user whose account will be
+// deleted, and writes the audit entry of the request.
+func (s *server) endAccessForDeletion(
+	ctx context.Context, tx pgx.Tx, user uuid.UUID, agent string,
+) error {
+	return s.endAccess(ctx, tx, deletion.AuditRequested, user, s.newClient(ctx, agent))
+}
+
+// noteCanceled writes the audit entry of a canceled deletion of an account.
+func (s *server) noteCanceled(
+	ctx context.Context, tx pgx.Tx, user uuid.UUID, agent string,
+) error {
+	e := s.entry(deletion.AuditCanceled, user, uuid.Nil, s.newClient(ctx, agent))
+	return insertAudit(ctx, tx, e)
 }
 
 // parseReset returns the problems of a request. The new password must not be the e-mail of the

@@ -37,8 +37,8 @@ type issuedTokens struct {
 // neither reveals which e-mails have an account.
 //
 // Errors: INVALID_CREDENTIALS, RATE_LIMITED with the time until the limit ends, FORBIDDEN_ORIGIN,
-// EMAIL_NOT_VERIFIED if the installation requires that, and SERVICE_UNAVAILABLE if the queue of the
-// hasher is full.
+// EMAIL_NOT_VERIFIED if the installation requires that, ACCOUNT_DELETION_PENDING, and
+// SERVICE_UNAVAILABLE if the queue of the hasher is full.
 func (s *server) Login(
 	ctx context.Context, req *authv1.LoginRequest,
 ) (*authv1.LoginResponse, error) {
@@ -136,6 +136,9 @@ func (s *server) startSession(
 	}
 	if found.SecondFactor && !verified.secondFactor {
 		return found, issuedTokens{}, errSecondFactor
+	}
+	if err := s.deletions.Pending(ctx, tx, found.ID); err != nil {
+		return user{}, issuedTokens{}, err
 	}
 	from := verified.from
 	now := s.now().UTC()

@@ -11,7 +11,8 @@
 // is the model of a transaction, load.go, operations.go and reorganize.go are the load, faults.go
 // injects faults, and check.go, sums.go and events.go check the result. transfers.go, imports.go,
 // attachments.go and mirror.go have both the load and the checks of their subject; mirror.go also
-// has the stream of live events. version.go compares states of transactions.
+// has the stream of live events. deletions.go deletes accounts. version.go compares states of
+// transactions.
 package chaos
 
 import (
@@ -73,7 +74,9 @@ type run struct {
 	links  *links
 	engine engine
 	users  []*user
-	began  time.Time
+	// leavers are users whose accounts are deleted during the load.
+	leavers []*user
+	began   time.Time
 
 	acknowledged, rejected, unknown, reads, faults, events atomic.Int64
 
@@ -128,6 +131,7 @@ func Run(ctx context.Context, options Options) (report Report, err error) {
 			// The load takes processor time from the engine, which then may need longer than the
 			// default limit.
 			"OCR_ENGINE_TIMEOUT": "50s",
+			"DELETION_GRACE":     "0",
 		},
 	})
 	if err != nil {
@@ -174,6 +178,7 @@ func (r *run) runLoad(ctx context.Context) {
 	all.Go(func() { r.breakParts(working) })
 	all.Go(func() { r.breakLinks(working) })
 	all.Go(func() { r.watch(working) })
+	all.Go(func() { r.leave(working) })
 	all.Wait()
 	r.awaitRecovery(ctx)
 }

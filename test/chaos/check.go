@@ -37,6 +37,8 @@ type transactions map[string]version
 //     them (checkEvents).
 //   - The consumers have processed all events, and no queue contains a row that is never processed
 //     (checkApplied).
+//   - The accounts whose deletion was requested are deleted, and no table names their users
+//     (checkDeletions).
 //   - Each threshold is notified once (checkAlerts). This is checked last, because it requires that
 //     all events are processed.
 func (r *run) check(ctx context.Context) {
@@ -56,6 +58,7 @@ func (r *run) check(ctx context.Context) {
 	r.checkApplied(ctx, bus)
 	r.logf("all events are processed")
 	r.verifySums(ctx)
+	r.checkDeletions(ctx)
 	for _, u := range r.users {
 		u.checkAlerts(ctx)
 	}
@@ -233,7 +236,9 @@ func (r *run) checkApplied(ctx context.Context, bus *outbox.Bus) {
 	}
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
 	// The consumers first: they may add checks, syncs and events to the tables.
-	for _, consumer := range []string{"budget-events", "auth-audit"} {
+	for _, consumer := range []string{
+		"budget-events", "auth-audit", "ledger-erasures", "auth-erasures",
+	} {
 		var lag int64
 		if !within(ctx, r.EventTimeout, func() bool {
 			lag, err = bus.Lag(ctx, consumer)

@@ -110,6 +110,9 @@ func (r *run) setUp(ctx context.Context) error {
 			return fmt.Errorf("accepting: %d %s", a.status, a.raw)
 		}
 	}
+	if err := r.setUpLeavers(ctx); err != nil {
+		return err
+	}
 	// The streams are opened last, so that the events of the setup do not have to be compared.
 	for _, u := range r.users {
 		if err := u.stream.open(ctx); err != nil {

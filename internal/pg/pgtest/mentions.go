@@ -16,31 +16,43 @@ import (
 
 // Mentions returns the tables of all schemas with a row that contains one of some texts, in any
 // column: as a text, within JSON, or as bytes of a text or of a UUID.
-func Mentions(t testing.TB, db *pgxpool.Pool, texts ...string) (mentioning []string) {
+func Mentions(t testing.TB, db *pgxpool.Pool, texts ...string) []string {
 	t.Helper()
-	q := Untraced(t, db)
+	mentioning, err := FindMentions(t.Context(), Untraced(t, db), texts...)
+	require.NoError(t, err)
+	return mentioning
+}
+
+// FindMentions is Mentions without a test.
+func FindMentions(
+	ctx context.Context, q pg.Querier, texts ...string,
+) (mentioning []string, err error) {
 	var patterns []string
 	for _, text := range texts {
 		patterns = append(patterns, "%"+text+"%", "%"+hex.EncodeToString([]byte(text))+"%",
 			"%"+strings.ReplaceAll(text, "-", "")+"%")
 	}
-	tables, err := pg.Values[string](t.Context(), q, `
+	tables, err := pg.Values[string](ctx, q, `
 		SELECT format('%I.%I', nspname, relname)
 		FROM pg_class
 		JOIN pg_namespace n ON n.oid = relnamespace
 		WHERE relkind IN ('r', 'p') AND NOT relispartition
 			AND nspname NOT IN ('pg_catalog', 'information_schema')
 		ORDER BY 1`)
-	require.NoError(t, err)
-	require.NotEmpty(t, tables)
+	if err != nil {
+		return nil, err
+	}
 	for _, table := range tables {
-		found := Value[bool](t, q, fmt.Sprintf(
+		found, err := pg.Value[bool](ctx, q, fmt.Sprintf(
 			`SELECT EXISTS (SELECT FROM %s x WHERE x::text ILIKE ANY($1))`, table), patterns)
+		if err != nil {
+			return nil, err
+		}
 		if found {
 			mentioning = append(mentioning, table)
 		}
 	}
-	return mentioning
+	return mentioning, nil
 }
 
 // Untraced returns a connection to the database of a pool without the tracer of the pool, so that a

@@ -6,6 +6,8 @@
 //	auth await-schema  waits until the schema has all migrations of this release;
 //	                   `await-schema serve` then runs the service
 //	auth ready         reports with its exit code whether the running service is ready
+//	auth replay-deletions  deletes the accounts again that a restored backup contains, see
+//	                   docs/operations.md
 //
 // docs/configuration.md lists the environment variables. Package auth has the code.
 package main
@@ -15,4 +17,4 @@ import (
 	"github.com/coffer-budget/coffer/services/auth"
 )
 
-func main() { app.Main("auth", auth.Run, auth.Migrations) }
+func main() { app.Main("auth", auth.Run, auth.Migrations, auth.ReplayDeletions()) }

@@ -138,6 +138,11 @@ type Due struct {
 	CreatedAt time.Time
 }
 
+// DeleteTo deletes the mails to an address, also from the log, because its account is deleted.
+func (o *Outbox) DeleteTo(ctx context.Context, tx pgx.Tx, address string) error {
+	return deleteMailsTo(ctx, tx, o.addressMAC(address))
+}
+
 // Expire deletes rows that the limits and the log do not need any more.
 func (o *Outbox) Expire(ctx context.Context) error {
 	now := o.Now()

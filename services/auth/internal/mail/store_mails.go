@@ -109,3 +109,7 @@ func deleteMails(ctx context.Context, q pg.Querier, logged, limits time.Time) er
 		DELETE FROM mails
 		WHERE created_at < $1 OR created_at < $2 AND status = 'dropped'`, logged, limits)
 }
+
+func deleteMailsTo(ctx context.Context, q pg.Querier, mac []byte) error {
+	return pg.Exec(ctx, q, `DELETE FROM mails WHERE to_mac = $1`, mac)
+}

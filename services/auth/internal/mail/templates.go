@@ -20,6 +20,8 @@ const (
 	EmailChange       = "email_change"
 	EmailChanged      = "email_changed"
 	Invitation        = "invitation"
+	DeletionRequested = "deletion_requested"
+	DeletionCanceled  = "deletion_canceled"
 )
 
 // Reports of changes of personal access tokens and second factors. The types of their audit entries
@@ -50,6 +52,8 @@ var paths = map[string]string{
 	TotpDisabled:         "/forgot",
 	RecoveryCodesCreated: "/forgot",
 	RecoveryCodeUsed:     "/forgot",
+	DeletionRequested:    "/login",
+	DeletionCanceled:     "/forgot",
 }
 
 //go:embed templates

@@ -27,7 +27,7 @@ func TestRender(t *testing.T) {
 				ID: uuid.New(), Template: template, Language: language, To: "ada@example.com",
 				Params: map[string]string{
 					"Name": "<b>Ada</b> at evil.example", "NewEmail": "new@example.com",
-					"Budget": "Household www.evil.example",
+					"Budget": "Household www.evil.example", "Time": "2026-03-18 12:00 UTC",
 				},
 			}
 			got, err := e.render(due)

@@ -32,6 +32,16 @@ const de: typeof en = {
     REAUTHENTICATION_REQUIRED: "Dafür musst du dich in den letzten 10 Minuten angemeldet haben. Bitte melde dich noch einmal an.",
   },
   archive: "Archiv herunterladen",
+  leave: "Konto löschen",
+  leaveText: "Löscht alles, was Coffer über dich speichert. Lade vorher das Archiv herunter, wenn du deine Daten behalten möchtest.",
+  leaveFacts: [
+    "Alle Konten, Buchungen, Belege, Anhänge, Budgets und Einstellungen werden gelöscht.",
+    "Budgets, die du teilst, enden für ihre Mitglieder. Du verlässt die Budgets anderer.",
+    "Alle Geräte werden sofort abgemeldet. Bis die Löschung beginnt, kannst du dich anmelden und das Konto behalten; der nächste Bildschirm nennt die Zeit.",
+    "Danach kann es niemand wiederherstellen.",
+  ],
+  leaveConfirm: "Deine E-Mail, zur Bestätigung",
+  leavePassword: "Das Passwort ist falsch.",
 };
 
 export default de;

@@ -30,4 +30,14 @@ export default {
     REAUTHENTICATION_REQUIRED: "This needs a sign-in within the last 10 minutes. Please sign in again.",
   } as Record<string, string>,
   archive: "Download the archive",
+  leave: "Delete the account",
+  leaveText: "Deletes everything that Coffer stores about you. Download the archive first, if you want to keep your data.",
+  leaveFacts: [
+    "All wallets, transactions, receipts, attachments, budgets and settings are deleted.",
+    "Budgets that you share end for their members. You leave the budgets of others.",
+    "All devices are signed out at once. You can sign in and keep the account until the deletion begins; the next screen says when.",
+    "After that nobody can restore it.",
+  ],
+  leaveConfirm: "Your e-mail, to confirm",
+  leavePassword: "The password is wrong.",
 };

@@ -216,7 +216,7 @@ type AuditEntry struct {
 	// password_changed, password_change_failed, password_reset, profile_changed, email_changed, email_change_failed,
 	// email_change_requested, email_confirmed, email_reverted, invitation_sent, invitation_answered, invitation_ended, member_updated, member_removed, token_created,
 	// token_deleted, reauthenticated, reauthentication_failed, account_exported, second_factor_failed,
-	// totp_enabled, totp_disabled, recovery_codes_created or recovery_code_used.
+	// totp_enabled, totp_disabled, recovery_codes_created, recovery_code_used, deletion_requested or deletion_canceled.
 	Type string `protobuf:"bytes,2,opt,name=type,proto3" json:"type,omitempty"`
 	// success or failure.
 	Outcome string `protobuf:"bytes,3,opt,name=outcome,proto3" json:"outcome,omitempty"`
@@ -3918,11 +3918,11 @@ const file_coffer_auth_v1_auth_proto_rawDesc = "" +
 	"user_agent\x18\x05 \x01(\tR\tuserAgent\x12\x1d\n" +
 	"\n" +
 	"ip_address\x18\x06 \x01(\tR\tipAddress\x12\x18\n" +
-	"\acurrent\x18\a \x01(\bR\acurrent\"\xca\a\n" +
+	"\acurrent\x18\a \x01(\bR\acurrent\"\xef\a\n" +
 	"\n" +
 	"AuditEntry\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\x12\x90\x04\n" +
-	"\x04type\x18\x02 \x01(\tB\xfb\x03¶\x18\xf6\x03registered login_succeeded login_failed refresh_token_reused session_ended logged_out password_changed password_change_failed password_reset profile_changed email_changed email_change_failed email_change_requested email_confirmed email_reverted invitation_sent invitation_answered invitation_ended member_updated member_removed token_created token_deleted reauthenticated reauthentication_failed account_exported second_factor_failed totp_enabled totp_disabled recovery_codes_created recovery_code_usedR\x04type\x12-\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\xb5\x04\n" +
+	"\x04type\x18\x02 \x01(\tB\xa0\x04¶\x18\x9b\x04registered login_succeeded login_failed refresh_token_reused session_ended logged_out password_changed password_change_failed password_reset profile_changed email_changed email_change_failed email_change_requested email_confirmed email_reverted invitation_sent invitation_answered invitation_ended member_updated member_removed token_created token_deleted reauthenticated reauthentication_failed account_exported second_factor_failed totp_enabled totp_disabled recovery_codes_created recovery_code_used deletion_requested deletion_canceledR\x04type\x12-\n" +
 	"\aoutcome\x18\x03 \x01(\tB\x13¶\x18\x0fsuccess failureR\aoutcome\x12\x1d\n" +
 	"\x02at\x18\x04 \x01(\tB\rʶ\x18\tdate-timeR\x02at\x12\x14\n" +
 	"\x05count\x18\x05 \x01(\x05R\x05count\x12\x1c\n" +
@@ -4265,15 +4265,15 @@ const file_coffer_auth_v1_auth_proto_rawDesc = "" +
 	"\x0fGetUsersRequest\x12\x10\n" +
 	"\x03ids\x18\x01 \x03(\tR\x03ids\">\n" +
 	"\x10GetUsersResponse\x12*\n" +
-	"\x05users\x18\x01 \x03(\v2\x14.coffer.auth.v1.UserR\x05users2\x87\x1f\n" +
+	"\x05users\x18\x01 \x03(\v2\x14.coffer.auth.v1.UserR\x05users2\x89\x1f\n" +
 	"\vAuthService\x12\xa3\x01\n" +
 	"\bRegister\x12\x1f.coffer.auth.v1.RegisterRequest\x1a .coffer.auth.v1.RegisterResponse\"T\x8a\xb5\x18%\n" +
 	"\x0fUSER_REGISTERED\x12\x0fUser registered\x18\xc9\x01\x90\xb5\x18\x01\xb2\xb5\x18\x03(\xb7\x02\x82\xd3\xe4\x93\x02\x1a:\x01*\"\x15/api/v1/auth/register\x12\xbc\x01\n" +
 	"\x0eOpenInvitation\x12%.coffer.auth.v1.OpenInvitationRequest\x1a&.coffer.auth.v1.OpenInvitationResponse\"[\x8a\xb5\x18+\n" +
-	"\x12INVITATION_FETCHED\x12\x12Invitation fetched\x18\xc8\x01\x90\xb5\x18\x01\xb2\xb5\x18\x02\xb7\x02\x82\xd3\xe4\x93\x02\x1c:\x01*\"\x17/api/v1/auth/invitation\x12\xd1\x01\n" +
-	"\x05Login\x12\x1c.coffer.auth.v1.LoginRequest\x1a\x1d.coffer.auth.v1.LoginResponse\"\x8a\x01\x8a\xb5\x18$\n" +
+	"\x12INVITATION_FETCHED\x12\x12Invitation fetched\x18\xc8\x01\x90\xb5\x18\x01\xb2\xb5\x18\x02\xb7\x02\x82\xd3\xe4\x93\x02\x1c:\x01*\"\x17/api/v1/auth/invitation\x12\xd3\x01\n" +
+	"\x05Login\x12\x1c.coffer.auth.v1.LoginRequest\x1a\x1d.coffer.auth.v1.LoginResponse\"\x8c\x01\x8a\xb5\x18$\n" +
 	"\rLOGIN_SUCCESS\x12\x10Login successful\x18\xc8\x01\x8a\xb5\x185\n" +
-	"\fMFA_REQUIRED\x12\"Enter a code of your second factor\x18\xc8\x01\x90\xb5\x18\x01\xb2\xb5\x18\x04*.\xa4\x02\x82\xd3\xe4\x93\x02\x17:\x01*\"\x12/api/v1/auth/login\x12\xa5\x01\n" +
+	"\fMFA_REQUIRED\x12\"Enter a code of your second factor\x18\xc8\x01\x90\xb5\x18\x01\xb2\xb5\x18\x06*.\xa4\x02\xc5\x02\x82\xd3\xe4\x93\x02\x17:\x01*\"\x12/api/v1/auth/login\x12\xa5\x01\n" +
 	"\bLoginMfa\x12\x1f.coffer.auth.v1.LoginMfaRequest\x1a .coffer.auth.v1.LoginMfaResponse\"V\x8a\xb5\x18$\n" +
 	"\rLOGIN_SUCCESS\x12\x10Login successful\x18\xc8\x01\x90\xb5\x18\x01\xb2\xb5\x18\x05\xbc\x02\xbd\x02.\x82\xd3\xe4\x93\x02\x1b:\x01*\"\x16/api/v1/auth/login/mfa\x12\x9e\x01\n" +
 	"\aRefresh\x12\x1e.coffer.auth.v1.RefreshRequest\x1a\x1f.coffer.auth.v1.RefreshResponse\"R\x8a\xb5\x18%\n" +

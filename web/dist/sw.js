@@ -1,5 +1,5 @@
-const VERSION = "d083366d01f56eff";
-const FILES = ["/","/assets/Home-CWdDLLi3.js","/assets/account-DArB7eAV.js","/assets/base-By3i-fIV.js","/assets/charts-cc-t0QYC.js","/assets/daily-DCh3TEtI.js","/assets/data-BMyv_W4m.css","/assets/data-FUc_9G-J.js","/assets/data-de-DxROML91.js","/assets/data-en-qGrQO6nV.js","/assets/de-Bui9_r_Q.js","/assets/en-C1LAUL9n.js","/assets/index-C4zz5CJQ.js","/assets/rolldown-runtime-DK3Fl9T5.js","/assets/style-CuW2ffDX.css","/icon-180.png","/icon-192.png","/icon-512.png","/icon-maskable-512.png","/icon.svg","/manifest.webmanifest"];
+const VERSION = "0a045144f3f8edc2";
+const FILES = ["/","/assets/Home-Ckqsd0Ic.js","/assets/account-CYfRbL_H.js","/assets/base-LX1pxETY.js","/assets/charts-CGq_W7At.js","/assets/daily-BOHBSGA6.js","/assets/data-CavA9Oyv.js","/assets/data-F51Ykiz0.css","/assets/data-de-DySDrBum.js","/assets/data-en-BZzwPQ-T.js","/assets/de-DOU4bJ9j.js","/assets/en-LFNsebsB.js","/assets/index-DPnKTdsW.js","/assets/rolldown-runtime-DK3Fl9T5.js","/assets/style-Bi23qBbR.css","/icon-180.png","/icon-192.png","/icon-512.png","/icon-maskable-512.png","/icon.svg","/manifest.webmanifest"];
 // The service worker stores the files of the build, so that the console opens without a connection.
 // It never touches the API: data are stored by the pages (src/offline/store.ts). The build puts
 // VERSION and FILES in front of this file.

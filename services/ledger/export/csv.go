@@ -11,7 +11,6 @@ import (
 
 	"github.com/coffer-budget/coffer/internal/calendar"
 	"github.com/coffer-budget/coffer/internal/money"
-	"github.com/coffer-budget/coffer/internal/restjson"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/written"
 )
@@ -119,26 +118,10 @@ func (e *csvEncoder) write(entry entry, part part) error {
 	return e.rows.Write([]string{
 		part.id, calendar.FormatTime(entry.Date), shown.GetType(),
 		money.CurrencyOf(entry.Currency).Format(part.amount), entry.Currency,
-		Guard(e.wallets[entry.WalletID]), Guard(category), Guard(entry.Payee),
-		Guard(cmp.Or(part.description, entry.Description)), Guard(entry.Notes),
-		Guard(strings.Join(entry.TagNames, ",")), shown.GetTransferId(), Guard(external), part.of,
-	})
-}
-
-// Guard returns a cell that a spreadsheet does not evaluate. A payee or a description may come from
-// another person, so a text that begins like a formula gets an apostrophe in front, and so does the
-// text after a separator at which a program may split the cell. Commas are quoted. Numbers do not
-// change. A text that already has apostrophes before a formula gets another one, so that an import
-// can always remove the first one (written.UnguardParts).
-func Guard(s string) string {
-	if restjson.IsNumber(s) {
-		return s
-	}
-	return written.Parts(s, func(part string) string {
-		rest := strings.TrimLeft(part, "'")
-		if rest == "" || !strings.ContainsRune("=+-@\t\r", rune(rest[0])) {
-			return part
-		}
-		return "'" + part
+		written.Guard(e.wallets[entry.WalletID]), written.Guard(category),
+		written.Guard(entry.Payee),
+		written.Guard(cmp.Or(part.description, entry.Description)), written.Guard(entry.Notes),
+		written.Guard(strings.Join(entry.TagNames, ",")), shown.GetTransferId(),
+		written.Guard(external), part.of,
 	})
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/fixture"
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats"
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/statement"
-	"github.com/coffer-budget/coffer/services/ledger/imports/formats/written"
 	"github.com/coffer-budget/coffer/services/ledger/posting"
 	"github.com/coffer-budget/coffer/services/ledger/request"
 )
@@ -46,19 +45,6 @@ func TestExportTransactionsAsCSV(t *testing.T) {
 	require.Equal(t, []string{"transfer", "-3.33", "EUR", "Cash"}, rows[3][2:6])
 	require.Equal(t, []string{"transfer", "1000", "JPY", "'=Bank"}, rows[4][2:6])
 	require.Equal(t, rows[3][11], rows[4][11])
-}
-
-func TestGuard(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string]string{
-		"": "", "Food": "Food", "=1+1": "'=1+1", "+1": "'+1", "-1.50": "-1.50", "-1+2": "'-1+2",
-		"@x": "'@x", "\t=1": "\t'=1", "a=b": "a=b", "'=1": "''=1", "it's": "it's", "'": "'",
-		"x;=1+12;y": "x;'=1+12;y", "x\t@a|-b": "x\t'@a|'-b", "x;'=1": "x;''=1", "a; b": "a; b",
-		"-1;-2": "'-1;'-2",
-	} {
-		require.Equal(t, want, Guard(text), text)
-		require.Equal(t, text, written.UnguardParts(Guard(text)), text)
-	}
 }
 
 // TestExportTransactionsRoundTrip reads an export as an import does.

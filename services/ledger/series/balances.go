@@ -15,7 +15,7 @@ import (
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 	"github.com/coffer-budget/coffer/services/ledger/balances"
-	"github.com/coffer-budget/coffer/services/ledger/export"
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/written"
 )
 
 // maxBalances is the maximum number of balances in a report: 200 months of 500 wallets.
@@ -174,7 +174,7 @@ func writeBalances(w io.Writer, report *ledgerv1.Balances) error {
 		}
 	}
 	for _, b := range report.GetWallets() {
-		add(b.GetCurrency(), b.GetBalances(), "wallet", b.GetWalletId(), export.Guard(b.GetName()),
+		add(b.GetCurrency(), b.GetBalances(), "wallet", b.GetWalletId(), written.Guard(b.GetName()),
 			b.GetKind())
 	}
 	for _, t := range report.GetTotals() {

@@ -12,7 +12,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/rpc"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
-	"github.com/coffer-budget/coffer/services/ledger/export"
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/written"
 )
 
 // columns is the heading of the table.
@@ -106,7 +106,7 @@ func writeComparison(w io.Writer, c *ledgerv1.Comparison, groupBy string) error 
 		}{{c.GetBefore(), of.GetBefore()}, {c.GetNow(), of.GetNow()}} {
 			if err == nil {
 				err = rows.Write([]string{
-					group, export.Guard(key), export.Guard(name), period.days.GetStart(),
+					group, written.Guard(key), written.Guard(name), period.days.GetStart(),
 					period.days.GetEnd(), period.numbers.GetIncome(), period.numbers.GetExpense(),
 					period.numbers.GetNet(), c.GetCurrency(),
 				})
@@ -128,7 +128,7 @@ func writeComparison(w io.Writer, c *ledgerv1.Comparison, groupBy string) error 
 }
 
 // writeCSV writes the totals, the groups and the sum of the other groups. A spreadsheet does not
-// evaluate the names (see export.Guard).
+// evaluate the names (see written.Guard).
 func writeCSV(w io.Writer, report *ledgerv1.Report, groupBy string) error {
 	t := table{csv.NewWriter(w), report}
 	t.rows.UseCRLF = true
@@ -175,7 +175,7 @@ func (t table) add(group, key, name string, of interface {
 			return err
 		}
 		err = t.rows.Write([]string{
-			group, export.Guard(key), export.Guard(name), period.GetStart(), period.GetEnd(),
+			group, written.Guard(key), written.Guard(name), period.GetStart(), period.GetEnd(),
 			of.GetIncome()[i], of.GetExpense()[i], currency.Format(income - expense),
 			strconv.Itoa(int(of.GetCount()[i])), t.report.GetCurrency(),
 		})

@@ -6,6 +6,8 @@ import (
 	"unicode"
 
 	"golang.org/x/text/unicode/norm"
+
+	"github.com/coffer-budget/coffer/internal/restjson"
 )
 
 // Fold returns text for comparisons: compatibility forms, lower case, no accents, single spaces
@@ -104,8 +106,26 @@ func Parts(s string, change func(string) string) string {
 	}
 }
 
+// Guard returns a cell that a spreadsheet does not evaluate. A payee or a description may come from
+// another person, so a text that begins like a formula gets an apostrophe in front, and so does the
+// text after a separator at which a program may split the cell. Commas are quoted. Numbers do not
+// change. A text that already has apostrophes before a formula gets another one, so that an import
+// can always remove the first one (UnguardParts).
+func Guard(s string) string {
+	if restjson.IsNumber(s) {
+		return s
+	}
+	return Parts(s, func(part string) string {
+		rest := strings.TrimLeft(part, "'")
+		if rest == "" || !strings.ContainsRune("=+-@\t\r", rune(rest[0])) {
+			return part
+		}
+		return "'" + part
+	})
+}
+
 // UnguardParts removes the apostrophes that Coffer's export puts before each part that begins like
-// a formula: it is the inverse of guard in package export.
+// a formula: it is the inverse of Guard.
 func UnguardParts(s string) string { return Parts(s, Unguard) }
 
 // Unguard removes the apostrophe that an export puts before a text that begins like a formula, and

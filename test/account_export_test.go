@@ -41,6 +41,7 @@ func TestExportAccount(t *testing.T) {
 		"categories.jsonl":      {"/api/v1/categories", "categories"},
 		"tags.jsonl":            {"/api/v1/tags", "tags"},
 		"rules.jsonl":           {"/api/v1/rules", "rules"},
+		"views.jsonl":           {"/api/v1/views", "views"},
 		"transactions.jsonl":    {"/api/v1/transaction", "transactions"},
 		"transfers.jsonl":       {"/api/v1/transfers", "transfers"},
 		"receipts.jsonl":        {"/api/v1/receipts", "receipts"},
@@ -118,6 +119,7 @@ func (u *user) fillAccount(t *testing.T, friend *user) {
 		category).created("RECEIPT_TRANSACTIONS_CREATED")
 	u.importedFile("Bakery", wallet, category)
 	u.post("/api/v1/rules", u.rule(category)).created("RULE_CREATED")
+	u.post("/api/v1/views", aView("Food", "categoryId="+category)).created("VIEW_CREATED")
 	u.patch("/api/v1/settings", object{"weekStart": "sunday"}).ok("SETTINGS_UPDATED")
 	u.invite(u.budget(wallet, category), friend, "viewer", "accepted")
 	shared := friend.budget(friend.wallet("EUR", "0"), friend.category("Fun"))

@@ -19,7 +19,7 @@ var kinds = map[string]string{
 	"transfers":   "transfer", "imports": "import", "profiles": "profile", "tags": "tag",
 	"rules": "rule", "tokens": "token", "invitations": "invitation",
 	"reconciliations": "reconciliation",
-	"deletion":        "deletion",
+	"deletion":        "deletion", "views": "view",
 }
 
 // params returns the kind of resource for each id in the operation's path.

@@ -106,6 +106,8 @@ func (s *attackRun) newUserWithResources(t *testing.T, word string) (*user, map[
 		text("attachment.id")
 	ids["rule"] = me.post("/api/v1/rules", with(me.rule(ids["category"]), object{"name": word})).
 		created("RULE_CREATED").text("rule.id")
+	ids["view"] = me.post("/api/v1/views", aView(word, "q="+word)).created("VIEW_CREATED").
+		text("view.id")
 	ids["import"], ids["profile"] = me.importedFile(word, ids["wallet"], ids["category"])
 	ids["webhook"] = me.post("/api/v1/webhooks", object{
 		"url": "https://example.com/" + word, "description": word,
@@ -261,6 +263,9 @@ func (s *attackRun) body(t *testing.T, operation operation) object {
 		"scopes":      []string{"read"}, "token": "none", "invitationToken": "",
 		"mfaToken": "none", "cancelToken": "none", "code": "123456", "replace": false,
 		"expiresAt": time.Now().Add(time.Hour).UTC().Format(time.RFC3339),
+	}
+	if operation.OperationID == "createView" {
+		known["kind"] = "transactions"
 	}
 	body := object{}
 	described := operation.RequestBody.Value.Content.Get("application/json")

@@ -58,6 +58,8 @@ var worstRequests = map[string]func(c *costRun) []worstRequest{
 	"getFlow":            reportOf("/api/v1/reports/flow?"),
 	"getBalances":        reportOf("/api/v1/reports/balances?interval=week&"),
 	"exportBalances":     reportOf("/api/v1/reports/balances/csv?interval=week&"),
+	"createView":         createdView,
+	"updateView":         changedView,
 	"updateTransactions": changedMany,
 	"deleteTransactions": deletedMany,
 	"resendInvitation":   resentInvitation,

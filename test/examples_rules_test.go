@@ -35,6 +35,17 @@ func (r *recorder) rules(me *user, wallet, category string) {
 	r.call(me, http.MethodDelete, path, nil)
 }
 
+// views creates, changes, lists and deletes a view.
+func (r *recorder) views(me *user, category string) {
+	id := r.call(me, http.MethodPost, "/api/v1/views",
+		aView("Large expenses", "categoryId="+category+"&maxAmount=-100&sort=amount")).
+		text("view.id")
+	r.call(me, http.MethodPatch, "/api/v1/views/"+id, object{"name": "Large purchases"})
+	r.call(me, http.MethodGet, "/api/v1/views", nil)
+	r.call(me, http.MethodGet, "/api/v1/views/"+id, nil)
+	r.call(me, http.MethodDelete, "/api/v1/views/"+id, nil)
+}
+
 // bakeries buys in three bakeries, whose payees differ only in their numbers.
 func (u *user) bakeries(wallet, category string) {
 	day := time.Now().UTC().Format(time.DateOnly)

@@ -49,6 +49,7 @@ func TestExamples(t *testing.T) {
 	recorder.call(ada, http.MethodGet, "/api/v1/reports/balances"+month, nil)
 	recorder.imports(ada, wallet, category)
 	recorder.rules(ada, wallet, category)
+	recorder.views(ada, category)
 	recorder.sharing(ada, grace, recorder.budget(ada, wallet, category))
 	recorder.webhooks(ada)
 	recorder.tokens(ada)

@@ -21,6 +21,7 @@ func TestEmptyUpdate(t *testing.T) {
 			moves(wallet, me.wallet("EUR", "0"), "1")).text("transfer.id"),
 		"/api/v1/budgets/" + me.budget(wallet, category), "/api/v1/auth/me",
 		"/api/v1/webhooks/" + me.webhook("https://example.com"),
+		"/api/v1/views/" + me.post("/api/v1/views", aView("A", "")).text("view.id"),
 	} {
 		for _, body := range []string{
 			`{}`, `{"id":"x","ownerId":"y","createdAt":1,"nothing":{"known":[]}}`,
@@ -74,6 +75,7 @@ func TestIdempotencyKey(t *testing.T) {
 		"/api/v1/auth/tokens": {
 			{"name": "A", "scopes": []any{"read"}}, {"name": "B", "scopes": []any{"read"}},
 		},
+		"/api/v1/views": {aView("A", ""), aView("B", "")},
 		"/api/v1/webhooks": {
 			{"url": "https://example.com/a"}, {"url": "https://example.com/b"},
 		},
@@ -121,6 +123,7 @@ func TestLocation(t *testing.T) {
 			object{"email": newUser(t).email}),
 		"webhook": me.post("/api/v1/webhooks", object{"url": "https://example.com/a"}),
 		"rule":    me.post("/api/v1/rules", me.rule(category)),
+		"view":    me.post("/api/v1/views", aView("A", "")),
 		"import":  me.importFile(oneRow, wallet),
 	} {
 		require.Equal(t, http.StatusCreated, created.status, "%s", created.raw)

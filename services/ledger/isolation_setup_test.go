@@ -27,6 +27,7 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/sync"
 	"github.com/coffer-budget/coffer/services/ledger/tags"
 	"github.com/coffer-budget/coffer/services/ledger/transactions"
+	"github.com/coffer-budget/coffer/services/ledger/views"
 )
 
 func newIsolated(t *testing.T) *isolated {
@@ -183,6 +184,9 @@ func (s *isolated) prepare(t *testing.T) {
 	_, err = s.settings.UpdateSettings(s.user.Ctx, &ledgerv1.UpdateSettingsRequest{
 		DefaultWalletId: &s.wallets[2], DefaultCategoryId: new(s.user.Category.String()),
 	})
+	require.NoError(t, err)
+	_, err = (&views.Server{Ledger: s.env.Ledger}).CreateView(s.user.Ctx,
+		&ledgerv1.CreateViewRequest{Name: "All", Kind: "transactions"})
 	require.NoError(t, err)
 	s.reserve(t, s.categories[3])
 	s.budget, s.reservation = s.reserve(t, s.categories[0])

@@ -20,6 +20,7 @@
 //   - imports: files of banks that become transactions, with a review before and an undo after. Its
 //     subpackages: formats has the parsers, staging the staged rows, resolving derives what the
 //     rows become, duplicates finds those that exist, booking runs the jobs
+//   - views: queries of lists and reports with names
 //   - series: income and spending by interval and group
 //   - transactions: single transactions, bulk creation and lists
 //   - transfers, receipts, reports (the dashboard and the spending of budgets), accounts (wallets
@@ -84,6 +85,7 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/transactions"
 	"github.com/coffer-budget/coffer/services/ledger/transfers"
 	"github.com/coffer-budget/coffer/services/ledger/verify"
+	"github.com/coffer-budget/coffer/services/ledger/views"
 )
 
 // Migrations holds the schema as numbered goose migrations. A file never changes once it is
@@ -275,6 +277,7 @@ func registerResources(
 		&series.Reports{Ledger: resources.Ledger, Reads: gates})
 	ledgerv1.RegisterReconciliationServiceServer(srv,
 		&reconciliations.Reconciliations{Ledger: resources.Ledger, Cursors: resources.Cursors})
+	ledgerv1.RegisterViewServiceServer(srv, &views.Server{Ledger: resources.Ledger})
 	ledgerv1.RegisterTransferServiceServer(srv,
 		&transfers.Transfers{Ledger: resources.Ledger, Cursors: resources.Cursors, Reads: gates})
 }

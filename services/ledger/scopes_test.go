@@ -56,6 +56,7 @@ func (s *isolated) readAll() {
 	s.readAttachments(ctx)
 	s.readRules(ctx)
 	s.useReports(ctx)
+	s.readViews(ctx)
 	s.record(s.ListCurrencies(ctx, &ledgerv1.ListCurrenciesRequest{}))
 	s.record(s.tags.GetTag(ctx, &ledgerv1.GetTagRequest{Tag: "trip"}))
 	s.record(s.ListReceipts(ctx, &ledgerv1.ListReceiptsRequest{}))

@@ -18,6 +18,7 @@ var tables = []string{
 	"attachment_chunks", "attachments", "splits", "transactions", "reconciliations",
 	"monthly_transfers", "monthly_totals", "receipt_images", "receipts",
 	"budget_references", "referencing_budgets", "merged_categories", "settings", "tags",
+	"views",
 	"wallet_balances", "wallets", "categories", "idempotency_keys", "tombstones",
 }
 

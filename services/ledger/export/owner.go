@@ -22,6 +22,7 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/settings"
 	"github.com/coffer-budget/coffer/services/ledger/tags"
 	"github.com/coffer-budget/coffer/services/ledger/transfers"
+	"github.com/coffer-budget/coffer/services/ledger/views"
 )
 
 // ownerPage is the number of rows that a statement of ExportOwner reads, except of transactions. A
@@ -108,7 +109,14 @@ func (e ownerExport) small(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return archive.Rows(e.files, "rules.jsonl", ruling)
+	if err := archive.Rows(e.files, "rules.jsonl", ruling); err != nil {
+		return err
+	}
+	saved, err := views.All(ctx, e.tx, e.owner)
+	if err != nil {
+		return err
+	}
+	return archive.Rows(e.files, "views.jsonl", saved)
 }
 
 func (e ownerExport) transactions(ctx context.Context) error {

@@ -24,8 +24,8 @@ var tablesOf = map[string]string{
 	"transactions": "transactions.jsonl", "splits": "transactions.jsonl",
 	"receipts": "receipts.jsonl", "receipt_images": "receipts/",
 	"attachments": "attachments.jsonl", "attachment_chunks": "attachments/",
-	"reconciliations": "reconciliations.jsonl",
-	"rules":           "rules.jsonl", "rule_wallets": "rules.jsonl", "rule_jobs": "rules.jsonl",
+	"reconciliations": "reconciliations.jsonl", "views": "views.jsonl",
+	"rules": "rules.jsonl", "rule_wallets": "rules.jsonl", "rule_jobs": "rules.jsonl",
 	"imports": "imports.jsonl", "import_profiles": "import-profiles.jsonl",
 
 	"import_rows":          "committed rows are transactions, and staged ones are of a file",

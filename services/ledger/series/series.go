@@ -216,6 +216,13 @@ func parse(
 	return asked, problems
 }
 
+// Check returns the problems of the parameters of a report. Package views calls it for a query
+// that it stores.
+func Check(req *ledgerv1.GetSeriesRequest, today time.Time) apierr.Problems {
+	_, problems := parse(req, today, defaultMonths)
+	return problems
+}
+
 // bounds are the first and the last day of a report, as the request has them or by default.
 type bounds struct{ from, to *string }
 

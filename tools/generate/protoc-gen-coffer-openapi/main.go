@@ -151,6 +151,7 @@ var tags = map[string]string{
 	"tags":        "Labels of transactions.",
 	"transaction": "Income and expenses, created one by one, in batches or from a receipt.",
 	"transfers":   "Amounts moved between a user's own wallets.",
+	"views":       "Filters of lists and reports with names.",
 	"wallet":      "Places where money is kept, with their balances.",
 	"imports":     "Files of banks and other finance applications that become transactions.",
 	"webhooks":    "Deliveries of events to a user's own server.",

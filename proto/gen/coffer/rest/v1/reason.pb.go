@@ -293,6 +293,10 @@ const (
 	Reason_ACCOUNT_DELETION_PENDING Reason = 325
 	// No such deletion is known: it was canceled, ended more than a year ago, or never existed; or the token to cancel it has expired.
 	Reason_DELETION_NOT_FOUND Reason = 326
+	// The view's id is not a UUID.
+	Reason_INVALID_VIEW_ID Reason = 345
+	// The view is unknown or another user's.
+	Reason_VIEW_NOT_FOUND Reason = 346
 )
 
 // Enum value maps for Reason.
@@ -424,6 +428,8 @@ var (
 		334: "RECONCILIATION_NOT_FOUND",
 		325: "ACCOUNT_DELETION_PENDING",
 		326: "DELETION_NOT_FOUND",
+		345: "INVALID_VIEW_ID",
+		346: "VIEW_NOT_FOUND",
 	}
 	Reason_value = map[string]int32{
 		"REASON_UNSPECIFIED":            0,
@@ -552,6 +558,8 @@ var (
 		"RECONCILIATION_NOT_FOUND":      334,
 		"ACCOUNT_DELETION_PENDING":      325,
 		"DELETION_NOT_FOUND":            326,
+		"INVALID_VIEW_ID":               345,
+		"VIEW_NOT_FOUND":                346,
 	}
 )
 
@@ -641,7 +649,7 @@ var File_coffer_rest_v1_reason_proto protoreflect.FileDescriptor
 
 const file_coffer_rest_v1_reason_proto_rawDesc = "" +
 	"\n" +
-	"\x1bcoffer/rest/v1/reason.proto\x12\x0ecoffer.rest.v1\x1a google/protobuf/descriptor.proto\x1a\x15google/rpc/code.proto*\xf2I\n" +
+	"\x1bcoffer/rest/v1/reason.proto\x12\x0ecoffer.rest.v1\x1a google/protobuf/descriptor.proto\x1a\x15google/rpc/code.proto*\xe8J\n" +
 	"\x06Reason\x12\x16\n" +
 	"\x12REASON_UNSPECIFIED\x10\x00\x124\n" +
 	"\x10VALIDATION_ERROR\x10\x01\x1a\x1e\xf8\xb6\x18\x03\x80\xb7\x18\x90\x03\x8a\xb7\x18\x11Validation failed\x129\n" +
@@ -769,7 +777,9 @@ const file_coffer_rest_v1_reason_proto_rawDesc = "" +
 	"\x19RECONCILIATION_NOT_LATEST\x10\xcd\x02\x1a8\xf8\xb6\x18\t\x80\xb7\x18\x99\x03\x8a\xb7\x18+A later reconciliation of the wallet exists\x12H\n" +
 	"\x18RECONCILIATION_NOT_FOUND\x10\xce\x02\x1a)\xf8\xb6\x18\x05\x80\xb7\x18\x94\x03\x8a\xb7\x18\x18Reconciliation not found\x90\xb7\x18\x01\x12H\n" +
 	"\x18ACCOUNT_DELETION_PENDING\x10\xc5\x02\x1a)\xf8\xb6\x18\a\x80\xb7\x18\x93\x03\x8a\xb7\x18\x1cThe account is being deleted\x128\n" +
-	"\x12DELETION_NOT_FOUND\x10\xc6\x02\x1a\x1f\xf8\xb6\x18\x05\x80\xb7\x18\x94\x03\x8a\xb7\x18\x12Deletion not found:I\n" +
+	"\x12DELETION_NOT_FOUND\x10\xc6\x02\x1a\x1f\xf8\xb6\x18\x05\x80\xb7\x18\x94\x03\x8a\xb7\x18\x12Deletion not found\x12B\n" +
+	"\x0fINVALID_VIEW_ID\x10\xd9\x02\x1a,\xf8\xb6\x18\x03\x80\xb7\x18\x90\x03\x8a\xb7\x18\x1fInvalid view id: must be a UUID\x120\n" +
+	"\x0eVIEW_NOT_FOUND\x10\xda\x02\x1a\x1b\xf8\xb6\x18\x05\x80\xb7\x18\x94\x03\x8a\xb7\x18\x0eView not found:I\n" +
 	"\x04code\x12!.google.protobuf.EnumValueOptions\x18\xef\x86\x03 \x01(\x0e2\x10.google.rpc.CodeR\x04code:D\n" +
 	"\vhttp_status\x12!.google.protobuf.EnumValueOptions\x18\xf0\x86\x03 \x01(\x05R\n" +
 	"httpStatus:L\n" +

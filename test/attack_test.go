@@ -261,7 +261,7 @@ func (s *attackRun) body(t *testing.T, operation operation) object {
 		"alertThresholds": []int{50}, "currentPassword": "not the password",
 		"newPassword": "another long secret",
 		"scopes":      []string{"read"}, "token": "none", "invitationToken": "",
-		"mfaToken": "none", "cancelToken": "none", "code": "123456", "replace": false,
+		"mfaToken": "none", "cancelToken": "none", "code": "123456", "replace": false, "query": "",
 		"expiresAt": time.Now().Add(time.Hour).UTC().Format(time.RFC3339),
 	}
 	if operation.OperationID == "createView" {

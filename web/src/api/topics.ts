@@ -18,6 +18,7 @@ const dependents = {
   settings: ["summary", "budgets"],
   imports: [],
   rules: [],
+  views: [],
 } as const;
 
 const listeners = new Map<Topic, Set<() => void>>();

@@ -110,15 +110,6 @@ const de: typeof en = {
   useCurrency: (currency) => `In ${currency} ändern`,
 
   shortcuts: "Tastenkürzel",
-  shortcutNew: "Neue Buchung",
-  shortcutSearch: "Suchen",
-  shortcutHome: "Zur Übersicht",
-  shortcutTransactions: "Zu den Buchungen",
-  shortcutBudgets: "Zu den Budgets",
-  shortcutRows: "Nächste und vorige Zeile",
-  shortcutEdit: "Zeile bearbeiten",
-  shortcutSelect: "Zeile auswählen",
-  shortcutHelp: "Diese Liste",
 };
 
 export default de;

@@ -110,13 +110,4 @@ export default {
   useCurrency: (currency: string) => `Change to ${currency}`,
 
   shortcuts: "Keyboard shortcuts",
-  shortcutNew: "New transaction",
-  shortcutSearch: "Search",
-  shortcutHome: "Go to Home",
-  shortcutTransactions: "Go to Transactions",
-  shortcutBudgets: "Go to Budgets",
-  shortcutRows: "Next and previous row",
-  shortcutEdit: "Edit the row",
-  shortcutSelect: "Select the row",
-  shortcutHelp: "This list",
 };

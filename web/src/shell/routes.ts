@@ -36,6 +36,7 @@ export const screens: Record<string, Load> = {
   // The settings of security load these, and the shell the confirmation of the identity.
   factors: () => import("../screens/factors/Factors.svelte"),
   confirm: () => import("../screens/confirm/Confirm.svelte"),
+  shortcuts: () => import("../screens/shortcuts/Shortcuts.svelte"),
   more: () => import("../screens/more/More.svelte"),
   // On a desktop, the list of transactions is a table.
   table: () => import("../screens/table/Table.svelte") as unknown as ReturnType<Load>,
@@ -52,7 +53,9 @@ export const screens: Record<string, Load> = {
 export const sheets: Record<string, Load> = {
   entry: () => import("../screens/entry/Entry.svelte"),
   notifications: () => import("../screens/notifications/Notifications.svelte"),
-  help: () => import("../screens/settings/Help.svelte"),
+  help: () => import("../screens/shortcuts/Help.svelte"),
+  palette: () => import("../screens/palette/Palette.svelte"),
+  views: () => import("../screens/views/Views.svelte"),
 };
 
 /** routes maps paths to names of screens. */
@@ -86,7 +89,7 @@ export const routes: Record<string, string> = {
 };
 
 /** textsOf are the folders of the screens that share their texts with another one. */
-const textsOf: Record<string, string> = { budget: "budgets", import: "imports", earlier: "unsent", help: "settings" };
+const textsOf: Record<string, string> = { budget: "budgets", import: "imports", earlier: "unsent", help: "shortcuts" };
 
 const opened = new Map<string, Component<Record<string, never>>>();
 

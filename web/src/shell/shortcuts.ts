@@ -17,9 +17,6 @@ export function shortcuts(runs: Record<string, Run>): () => void {
   };
 }
 
-/** screenKeys lists the keys of the current screen with what they do, for the list of shortcuts. */
-export const screenKeys: { list?: () => readonly (readonly [keys: readonly string[], text: string])[] } = {};
-
 export function startShortcuts(): void {
   document.addEventListener("keydown", press);
 }

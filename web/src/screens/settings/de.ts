@@ -47,7 +47,6 @@ const de: typeof en = {
   light: "Hell",
   dark: "Dunkel",
   onDevice: "Diese Einstellungen gelten für dieses Gerät.",
-  keys: "Tastenkürzel wirken, solange kein Feld den Fokus hat. „?“ zeigt diese Liste überall.",
 
   version: "Version",
   api: "API-Dokumentation",

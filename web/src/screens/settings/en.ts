@@ -46,7 +46,6 @@ export default {
   light: "Light",
   dark: "Dark",
   onDevice: "These settings apply to this device.",
-  keys: "Shortcuts work while no field has the focus. “?” shows this list on every screen.",
 
   version: "Version",
   api: "API documentation",

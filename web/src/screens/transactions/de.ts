@@ -48,6 +48,7 @@ const de: typeof en = {
   split: "Mehrere Kategorien",
   parts: (n) => plural(n, { one: "# Kategorie", other: "# Kategorien" }),
   attachments: (n) => plural(n, { one: "# Anhang", other: "# Anhänge" }),
+  views: "Ansichten",
   transfers: "Umbuchungen",
   adjustment: "Korrektur",
   suggestions: "Sind das Umbuchungen?",

@@ -47,6 +47,7 @@ export default {
   split: "Several categories",
   parts: (n: number) => plural(n, { one: "# category", other: "# categories" }),
   attachments: (n: number) => plural(n, { one: "# attachment", other: "# attachments" }),
+  views: "Views",
   transfers: "Transfers",
   adjustment: "Adjustment",
   suggestions: "Are these transfers?",

@@ -1,0 +1,16 @@
+import type en from "./en";
+
+const de: typeof en = {
+  title: "Ansichten",
+  name: "Diese Filter speichern als",
+  hint: "Filtere zuerst die Buchungen. Dann kannst du die Filter hier unter einem Namen speichern.",
+  saved: (name) => `Gespeichert: ${name}`,
+  rename: (name) => `${name} umbenennen`,
+  remove: (name) => `${name} löschen`,
+  deleted: (name) => `${name} gelöscht`,
+  empty: "Noch keine Ansichten",
+  report: "Eine Ansicht einer Auswertung",
+  unknown: "Sie hat Filter, die diese Liste nicht hat",
+};
+
+export default de;

@@ -1,0 +1,12 @@
+export default {
+  title: "Views",
+  name: "Save these filters as",
+  hint: "Filter the transactions first. Then you can save the filters here under a name.",
+  saved: (name: string) => `Saved: ${name}`,
+  rename: (name: string) => `Rename ${name}`,
+  remove: (name: string) => `Delete ${name}`,
+  deleted: (name: string) => `${name} deleted`,
+  empty: "No views yet",
+  report: "A view of a report",
+  unknown: "It has filters that this list does not have",
+};

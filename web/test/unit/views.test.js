@@ -1,0 +1,34 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { find } from "../../src/screens/palette/find.ts";
+import { addressOf, filtersOf, noFilters } from "../../src/screens/transactions/filters.ts";
+import { addressOfView, queryOf } from "../../src/screens/views/query.ts";
+
+const id = (n) => `0199f0c5-0000-7000-8000-00000000000${n}`;
+
+test("a view has the query of the API, and leads to the same filters", () => {
+  const filters = { q: "a b", walletId: [id(1), id(2)], categoryId: [id(3)], tag: ["x & y"], untagged: undefined, payee: undefined, type: "expense", currency: "EUR", from: "2026-10-01", to: undefined, minAmount: "50", maxAmount: undefined, sort: "amount" };
+  const query = queryOf(filters);
+  assert.equal(query, `categoryId=${id(3)}&currency=EUR&from=2026-10-01&maxAmount=-50&q=a+b&sort=amount&tag=x+%26+y&type=expense&walletId=${id(1)}&walletId=${id(2)}`);
+  assert.equal(addressOfView(query), addressOf(filters));
+  for (const search of ["", "untagged=true", "type=income&min=5&max=9", "payee=Bakery&sort=date", `wallet=${id(1)}&to=2026-01-31`]) {
+    const read = filtersOf(new URLSearchParams(search));
+    assert.equal(addressOfView(queryOf(read)), addressOf(read), search);
+  }
+  assert.equal(queryOf(noFilters), "");
+});
+
+test("a view with filters that the console does not have is not opened", () => {
+  for (const query of [`importId=${id(1)}`, "minAmount=-50&maxAmount=5", "hasAttachments=true", "type=income&minAmount=-5", "q=x&externalId=1"]) assert.equal(addressOfView(query), undefined, query);
+});
+
+test("entries are found by parts of their names, without accents", () => {
+  const entry = (group, text) => ({ id: text, group, text });
+  const entries = [entry("screens", "Transactions"), entry("wallets", "Cash"), entry("categories", "Café and cake"), entry("categories", "Eating out"), entry("search", "Search for …")];
+  const texts = (text) => find(entries, text).map((found) => found.text);
+  assert.deepEqual(texts(""), ["Transactions"]);
+  assert.deepEqual(texts("ca"), ["Cash", "Café and cake", "Search for …"]);
+  assert.deepEqual(texts("cake CAFE"), ["Café and cake", "Search for …"]);
+  assert.deepEqual(texts("out"), ["Eating out", "Search for …"]);
+  assert.deepEqual(texts("zzz"), ["Search for …"]);
+});

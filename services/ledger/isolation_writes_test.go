@@ -11,7 +11,6 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/fixture"
 	"github.com/coffer-budget/coffer/services/ledger/series"
 	"github.com/coffer-budget/coffer/services/ledger/transfers"
-	"github.com/coffer-budget/coffer/services/ledger/views"
 )
 
 // useMore calls the RPCs that the other parts of use do not need.
@@ -68,19 +67,6 @@ func (s *isolated) useMore(ctx context.Context) {
 	}
 	s.useReports(ctx)
 	s.useViews(ctx)
-}
-
-// useViews calls every RPC of views.
-func (s *isolated) useViews(ctx context.Context) {
-	server := &views.Server{Ledger: s.env.Ledger}
-	created, err := server.CreateView(ctx, &ledgerv1.CreateViewRequest{
-		Name: "Food", Kind: "transactions", Query: "categoryId=" + s.categories[0],
-	})
-	s.record(created, err)
-	id := created.GetView().GetId()
-	s.record(server.UpdateView(ctx, &ledgerv1.UpdateViewRequest{Id: id, Name: new("Meals")}))
-	s.readViews(ctx)
-	s.record(server.DeleteView(ctx, &ledgerv1.DeleteViewRequest{Id: id}))
 }
 
 // unlock deletes the adjustments of the reconciled wallet.
@@ -142,16 +128,6 @@ func (s *isolated) useReports(ctx context.Context) {
 		&ledgerv1.ExportComparisonRequest{From: new("2026-03-01"), Currency: eur}, compared)
 	for _, m := range compared.Sent {
 		s.record(m, err)
-	}
-}
-
-// readViews reads each view alone and with the others.
-func (s *isolated) readViews(ctx context.Context) {
-	server := &views.Server{Ledger: s.env.Ledger}
-	list, err := server.ListViews(ctx, &ledgerv1.ListViewsRequest{})
-	s.record(list, err)
-	for _, v := range list.GetViews() {
-		s.record(server.GetView(ctx, &ledgerv1.GetViewRequest{Id: v.GetId()}))
 	}
 }
 

@@ -53,12 +53,13 @@ func Fill(ctx context.Context, conn *pgx.Conn, until time.Time, owners ...Owner)
 	for i, o := range owners {
 		ids[i], counts[i], years[i] = o.ID, o.Transactions, o.Years
 	}
-	err := pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
-		// VACUUM marks a page as visible to all only if the commit that wrote it has been flushed.
-		// Otherwise plans avoid index-only scans.
-		if _, err := tx.Exec(ctx, `SET LOCAL synchronous_commit = on`); err != nil {
-			return err
-		}
+	// VACUUM marks a page as visible to all only if the commit of its rows has been flushed, and so
+	// have commits soon after it. Otherwise plans avoid index-only scans.
+	_, err := conn.Exec(ctx, `SET synchronous_commit = on`)
+	if err != nil {
+		return fmt.Errorf("setting up the connection: %w", err)
+	}
+	err = pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
 		_, err := tx.Exec(ctx, `
 			CREATE TEMP TABLE filled ON COMMIT DROP AS
 			SELECT o.*, $4::timestamptz AS until, $5::int AS wallets, $6::int AS categories,

@@ -7,12 +7,12 @@
 // certain. Without a conclusive response, the model keeps several possible states, and the check
 // accepts any of them. Requests with an idempotency key are repeated until their result is known.
 //
-// The files: chaos.go runs the stages, users.go sets users up, client.go sends requests, record.go
-// is the model of a transaction, load.go, operations.go and reorganize.go are the load, faults.go
-// injects faults, and check.go, sums.go and events.go check the result. transfers.go, imports.go,
-// attachments.go and mirror.go have both the load and the checks of their subject; mirror.go also
-// has the stream of live events. deletions.go deletes accounts. version.go compares states of
-// transactions.
+// The files: chaos.go runs the stages, users.go sets users up and deletes the accounts of some,
+// client.go sends requests, record.go is the model of a transaction, load.go, operations.go and
+// reorganize.go are the load, faults.go injects faults, and check.go, sums.go and events.go check
+// the result. transfers.go, imports.go, attachments.go and mirror.go have both the load and the
+// checks of their subject; mirror.go also has the stream of live events. version.go compares states
+// of transactions.
 package chaos
 
 import (

@@ -253,6 +253,9 @@ func (p *Profile) doubtfulType(i int) string {
 			return value
 		}
 	}
+	if c.values["+"] > c.values["-"] {
+		return "+"
+	}
 	isIn := func(value string) bool { out, known := written.SignOf(value); return known && !out }
 	at := slices.IndexFunc(values, isIn)
 	if at < 0 || c.signs() != 1 {

@@ -1,7 +1,8 @@
-// Module hooks that find imports without an extension and remove the types, with the transformer of the build.
+// Module hooks that find imports without an extension, remove the types, and compile the runes of Svelte, as the build does.
 import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { transformSync } from "rolldown/utils";
+import { compileModule } from "svelte/compiler";
 
 export function resolve(specifier, context, next) {
   if (specifier.startsWith(".") && context.parentURL?.endsWith(".ts")) {
@@ -16,5 +17,6 @@ export function load(url, context, next) {
   const path = fileURLToPath(url);
   const { code, errors } = transformSync(path, readFileSync(path, "utf8"));
   if (errors.length) throw errors[0];
-  return { format: "module", source: code, shortCircuit: true };
+  const source = path.endsWith(".svelte.ts") ? compileModule(code, { filename: path, generate: "client" }).js.code : code;
+  return { format: "module", source, shortCircuit: true };
 }

@@ -45,6 +45,7 @@ func TestViews(t *testing.T) {
 	me.post("/api/v1/views", with(aView("A", ""), object{"kind": "chart"})).invalid("kind")
 	me.patch("/api/v1/views/x", object{"name": "A"}).fails(400, "INVALID_VIEW_ID")
 	me.del("/api/v1/views/x").fails(400, "INVALID_VIEW_ID")
+	me.del(path, "If-Match", `"1"`).fails(412, "VERSION_MISMATCH")
 	me.del(path).ok("VIEW_DELETED")
 	me.del(path).fails(404, "VIEW_NOT_FOUND")
 

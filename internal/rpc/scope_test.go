@@ -118,8 +118,8 @@ func TestAdmitStepUp(t *testing.T) {
 	})
 	require.ElementsMatch(t, []string{
 		"CreateTotp", "ConfirmTotp", "DeleteTotp", "CreateRecoveryCodes", "CreatePersonalToken",
-		"DeletePersonalToken", "ExportAccount",
-	}, protected, "changes of factors and personal access tokens, and the archive of the account")
+		"DeletePersonalToken", "ExportAccount", "DeleteAccount",
+	}, protected, "changes of factors and tokens, and the archive and the deletion of the account")
 }
 
 // TestScopesOfMethods requires that methods name known scopes, that no scope opens a method of auth

@@ -61,7 +61,7 @@ func TestDeliverSigned(t *testing.T) {
 		"type": "ledger.v1.wallet.created", "subject": %q, "time": "2026-03-15T12:00:00.000Z",
 		"datacontenttype": "application/json", "data": {"ownerId": %q, "wallet": {
 			"id": "", "name": "1", "currency": "", "balance": 1.00, "initialBalance": 1.00,
-			"archived": false, "balances": [], "createdAt": "", "updatedAt": ""}}}`,
+			"kind": "", "archived": false, "balances": [], "createdAt": "", "updatedAt": ""}}}`,
 		received.ID, owner.ID, owner.ID), got.body)
 	log := env.log(t, owner, made.GetWebhook().GetId())
 	require.Len(t, log, 1)

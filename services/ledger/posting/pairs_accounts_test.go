@@ -90,6 +90,9 @@ var unpaired = map[protoreflect.Name]string{
 	"UpdateImportRows":    "changes staged rows under the lock of the import",
 	"CancelImport":        "ends the lease of a job under the lock of the import",
 	"DeleteImportProfile": "deletes a mapping, which nothing refers to",
+	"CreateView":          "stores a query, which nothing refers to",
+	"UpdateView":          "changes a query, which nothing refers to",
+	"DeleteView":          "deletes a query, which nothing refers to",
 }
 
 // TestConcurrentWritesAreComplete requires that each RPC of the ledger that writes is among the

@@ -40,6 +40,17 @@ test("balances are those after each transaction, in each currency, also of a fur
   assert.deepEqual(minors(balancesOf(rows.slice(1), wallet, all)), ["700 JPY", "10050 EUR", "0 USD", "0 JPY"]);
 });
 
+test("balances contain the opening balance from its day on", () => {
+  const row = (date, amount, currency = "EUR") => ({ id: date, date: `2026-${date}T00:00:00Z`, amount, currency });
+  const rows = [row("03-03", "1"), row("03-02", "1"), row("03-01", "7", "USD"), row("03-01", "1"), row("02-01", "1")];
+  const wallet = { currency: "EUR", initialBalance: "50", openingDate: "2026-03-02", balances: [{ currency: "EUR", amount: "54" }, { currency: "USD", amount: "7" }] };
+  const minors = ({ after }) => after.map(({ minor, currency }) => `${minor} ${currency}`);
+  const all = ["5400 EUR", "5300 EUR", "700 USD", "200 EUR", "100 EUR"];
+  assert.deepEqual(minors(balancesOf(rows, wallet)), all);
+  for (const first of [1, 3, 4]) assert.deepEqual(minors(balancesOf(rows, wallet, balancesOf(rows.slice(0, first), wallet))), all);
+  assert.deepEqual(minors(balancesOf(rows, { ...wallet, openingDate: undefined })), ["5400 EUR", "5300 EUR", "700 USD", "5200 EUR", "5100 EUR"]);
+});
+
 test("a list has balances if it has all newest transactions of one wallet", () => {
   const wallet = "0199f0c5-0000-7000-8000-000000000003";
   const of = (query) => walletOf(filtersOf(new URLSearchParams(query)));

@@ -216,3 +216,104 @@ test("the table is accessible, and its keys are listed", async (t) => {
   await page.keyboard.press("?");
   await page.getByRole("dialog", { name: "Keyboard shortcuts" }).getByText("Category of the selected rows").waitFor();
 });
+
+test("rows are marked as booked by the bank, and the marks are taken back", async (t) => {
+  const user = await account();
+  const { transactions } = await household(user, 3);
+  await user.patch(`/transaction/${transactions[1].id}`, { cleared: true });
+  const page = await open(t, user, "/transactions");
+  await cell(page, "Purchase 2", "description").getByRole("img", { name: "Booked by the bank" }).waitFor();
+  const cleared = async () => Promise.all(transactions.map(async ({ id }) => (await user.get(`/transaction/${id}`)).transaction.cleared));
+  await page.getByRole("checkbox", { name: "Select all loaded rows" }).check();
+  await page.getByRole("toolbar").getByRole("button", { name: "Booked by the bank", exact: true }).click();
+  await page.getByText("2 transactions changed", { exact: true }).waitFor();
+  assert.deepEqual(await cleared(), [true, true, true]);
+  await page.keyboard.press("Control+z");
+  await page.getByText("2 transactions changed back").waitFor();
+  assert.deepEqual(await cleared(), [false, true, false]);
+  // All selected rows have the mark, so the key removes it.
+  await cell(page, "Purchase 2", "payee").click();
+  await page.keyboard.press("b");
+  await page.getByText("1 transaction changed", { exact: true }).waitFor();
+  assert.deepEqual(await cleared(), [false, false, false]);
+});
+
+/** reconcile gives an account three purchases, of which a reconciliation locks the first. */
+async function reconcile(user) {
+  const { wallets, transactions } = await household(user, 3);
+  await user.patch(`/transaction/${transactions[0].id}`, { cleared: true });
+  const { cleared } = await user.get(`/wallet/${wallets[0].id}?include=cleared`);
+  await user.post(`/wallet/${wallets[0].id}/reconciliations`, { date: transactions[0].date.slice(0, 10), balance: cleared[0].balance });
+  return { wallets, transactions };
+}
+
+test("reconciled rows are changed only if the user insists, and the others change", async (t) => {
+  const user = await account();
+  const { wallets, transactions } = await reconcile(user);
+  const page = await open(t, user, "/transactions");
+  await cell(page, "Purchase 1", "description").getByRole("img", { name: "Reconciled" }).waitFor();
+  await accessibleInLooks(page);
+  const stored = async () => Promise.all(transactions.map(async ({ id }) => (await user.get(`/transaction/${id}`)).transaction));
+  const requests = sent(page);
+  const moveAll = async () => {
+    await page.getByRole("checkbox", { name: "Select all loaded rows" }).check();
+    await page.getByRole("toolbar").getByRole("button", { name: "Wallet" }).click();
+    await page.keyboard.type("cash");
+    await page.keyboard.press("Enter");
+  };
+  await moveAll();
+  const dialog = page.getByRole("dialog", { name: "1 transaction is reconciled" });
+  await dialog.waitFor();
+  await accessibleInLooks(page);
+  await dialog.getByRole("button", { name: "Leave as it is" }).click();
+  await cell(page, "Purchase 1", "wallet").getByText("Checking account").waitFor();
+  await until(async () => (await stored())[2].walletId === wallets[1].id);
+  assert.equal((await stored())[0].walletId, wallets[0].id);
+  // The list knows the lock, so it is no part of the request.
+  assert.deepEqual(requests, ["PATCH /batch"]);
+  await cell(page, "Purchase 1", "amount").dblclick();
+  await page.getByRole("textbox", { name: "Amount" }).fill("99");
+  await page.keyboard.press("Enter");
+  await dialog.getByRole("button", { name: "Change anyway" }).click();
+  await until(async () => (await stored())[0].amount === -99);
+  assert.equal((await stored())[0].reconciled, false);
+});
+
+test("a lock that the list does not know is found when the change is sent", async (t) => {
+  const user = await account();
+  const { transactions } = await reconcile(user);
+  const page = await open(t, user, "/more");
+  // The list shows the transaction as it was before the reconciliation, with the current version.
+  await page.route("**/api/v1/transaction?*", async (route) => {
+    const response = await route.fetch();
+    await route.fulfill({ response, body: (await response.text()).replaceAll(/"reconciled":\s*true/g, '"reconciled":false') });
+  });
+  await page.goto(`${url}/transactions`);
+  await page.getByRole("checkbox", { name: "Select all loaded rows" }).check();
+  await page.getByRole("toolbar").getByRole("button", { name: "Wallet" }).click();
+  await page.keyboard.type("cash");
+  await page.keyboard.press("Enter");
+  const dialog = page.getByRole("dialog", { name: "1 transaction is reconciled" });
+  await dialog.getByRole("button", { name: "Change anyway" }).click();
+  await until(async () => (await user.get(`/transaction/${transactions[0].id}`)).transaction.walletId !== transactions[0].walletId);
+});
+
+test("reconciled rows are deleted only if the user insists", async (t) => {
+  const user = await account();
+  const { transactions } = await reconcile(user);
+  const page = await open(t, user, "/transactions");
+  await page.getByText("Purchase 1", { exact: true }).waitFor();
+  await page.getByRole("checkbox", { name: "Select all loaded rows" }).check();
+  await page.getByRole("toolbar").getByRole("button", { name: "Delete" }).click();
+  const dialog = page.getByRole("dialog", { name: "1 transaction is reconciled" });
+  await dialog.getByRole("button", { name: "Delete anyway" }).waitFor();
+  await page.keyboard.press("Escape");
+  await dialog.waitFor({ state: "detached" });
+  await closeToast(page, "2 transactions deleted");
+  await until(async () => (await user.get("/transaction")).transactions.length === 1);
+  await cell(page, "Purchase 1", "payee").click();
+  await page.keyboard.press("Delete");
+  await dialog.getByRole("button", { name: "Delete anyway" }).click();
+  await closeToast(page, "Transaction deleted");
+  await until(async () => !(await user.get("/transaction")).transactions.some(({ id }) => id === transactions[0].id));
+});

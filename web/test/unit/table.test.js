@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { balancesOf, walletOf } from "../../src/screens/table/balances.ts";
-import { changed, former, namesOf } from "../../src/screens/table/fields.ts";
+import { changed, former, isLocked, namesOf } from "../../src/screens/table/fields.ts";
 import { following, moved } from "../../src/screens/table/keys.ts";
 import { filtersOf } from "../../src/screens/transactions/filters.ts";
 
@@ -73,4 +73,14 @@ test("changes are shown before the answer, and have an inverse", () => {
   assert.equal(changed(row, { date: "2026-03-15" }).date, "2026-03-15T00:00:00Z");
   assert.deepEqual(inverse({ date: "2026-03-15" }), { date: row.date });
   assert.deepEqual(namesOf(" a, b c,, "), ["a", "b c"]);
+});
+
+test("a reconciliation locks the amount, date, wallet and state cleared", () => {
+  const row = { id: "a", amount: "-12.50", currency: "EUR", type: "expense", date: "2026-03-14T10:00:00Z", description: "Lunch", walletId: "w", categoryId: "c", cleared: true, reconciled: true };
+  for (const fields of [{ amount: "7" }, { date: "2026-03-15" }, { walletId: "v" }, { cleared: false }]) {
+    assert.ok(isLocked(row, fields), JSON.stringify(fields));
+    assert.ok(!isLocked({ ...row, reconciled: false }, fields), JSON.stringify(fields));
+  }
+  for (const fields of [{ amount: "12.5" }, { date: "2026-03-14" }, { walletId: "w" }, { cleared: true }, { payee: "Rex", categoryId: "d", addTags: ["New"] }]) assert.ok(!isLocked(row, fields), JSON.stringify(fields));
+  assert.deepEqual(former(row, { cleared: false }), { cleared: true });
 });

@@ -1,7 +1,7 @@
 // Changes of the transactions in the table: of one or of many at once, conditional on the versions that the user saw, and their undo.
 import { SvelteMap } from "svelte/reactivity";
 import { api, fetched, patched } from "../../api/api";
-import { isProblem, Problem } from "../../api/problem";
+import { isProblem } from "../../api/problem";
 import { announce } from "../../api/topics";
 import type { Transaction } from "../../api/types";
 import { fail, offer, toast } from "../../components/toasts.svelte";
@@ -9,13 +9,15 @@ import { common, messages } from "../../i18n/i18n.svelte";
 import { patient, placesOf } from "../transactions/batches";
 import type { TransactionList } from "../transactions/list.svelte";
 import type en from "./en";
-import { changed, former, type Fields } from "./fields";
+import { changed, former, isLocked, type Fields } from "./fields";
 
 /** Change is a change of a transaction as the user saw it, in its version. */
 export interface Change {
   readonly row: Transaction;
   readonly version: string;
   readonly fields: Fields;
+  /** unlock also changes a transaction that a reconciliation locks. */
+  readonly unlock?: boolean;
 }
 
 /** Conflict has the change of the user, and the version that was saved elsewhere. */
@@ -34,6 +36,7 @@ const mostRounds = 6;
 export function tableChanges(list: TransactionList) {
   const t = $derived(messages<typeof en>("table"));
   const conflicts = new SvelteMap<string, Conflict>();
+  let locked = $state.raw<readonly Change[]>([]);
   let progress = $state.raw<{ done: number; total: number } | undefined>();
   /** next has the versions that own changes left, by id and version: a second change expects the version of the first one. */
   const next = new Map<string, string>();
@@ -52,12 +55,13 @@ export function tableChanges(list: TransactionList) {
   async function send(changes: readonly Change[]): Promise<Change[]> {
     const items = changes.map((change) => ({ id: change.row.id, etag: current(change), ...change.fields }));
     const [item, another] = items;
+    const query = { unlock: changes.some(({ unlock }) => unlock) || undefined };
     let sent: { transactions: readonly Transaction[]; etags: readonly string[] };
     if (item && !another) {
       const { id, etag, ...body } = item;
-      const { data, version } = await patient(() => patched("/api/v1/transaction/{id}", { path: { id }, body, version: etag }));
+      const { data, version } = await patient(() => patched("/api/v1/transaction/{id}", { path: { id }, query, body, version: etag }));
       sent = { transactions: [data.transaction], etags: [version] };
-    } else sent = await patient(() => api.patch("/api/v1/transaction/batch", { body: { items } }));
+    } else sent = await patient(() => api.patch("/api/v1/transaction/batch", { query, body: { items } }));
     list.replace(...sent.transactions);
     return changes.flatMap(({ row, fields }, i) => {
       const [after, version = "", before] = [sent.transactions[i], sent.etags[i], items[i]?.etag];
@@ -82,17 +86,28 @@ export function tableChanges(list: TransactionList) {
     }
   }
 
-  /** submit sends a batch, and again without the transactions that were changed or deleted elsewhere. */
+  /** hold keeps changes that a reconciliation prevents, until the user decides about them. */
+  function hold(changes: readonly Change[]): void {
+    if (!changes.length) return;
+    locked = [...locked, ...changes];
+    list.replace(...changes.map(({ row }) => row));
+  }
+
+  /** submit sends a batch, and again without the transactions that were changed or deleted elsewhere, or that are locked. */
   async function submit(batch: readonly Change[]): Promise<Change[]> {
     let left = batch;
     for (let round = 1; left.length; round++) {
       try {
         return await send(left);
       } catch (error) {
-        if (!(error instanceof Problem) || ![404, 412].includes(error.status)) throw error;
+        if (!isProblem(error)) throw error;
+        const reconciled = error.code === "TRANSACTION_RECONCILED";
+        if (!reconciled && ![404, 412].includes(error.status)) throw error;
         const places = left.length === 1 ? [0] : placesOf(error, "items");
         if (!places.length || round === mostRounds) throw error;
-        await Promise.all(left.filter((_, i) => places.includes(i)).map(collide));
+        const named = left.filter((_, i) => places.includes(i));
+        if (reconciled) hold(named);
+        else await Promise.all(named.map(collide));
         left = left.filter((_, i) => !places.includes(i));
       }
     }
@@ -100,7 +115,10 @@ export function tableChanges(list: TransactionList) {
   }
 
   /** run sends all changes in batches, and returns those that would undo the ones that succeeded. */
-  async function run(changes: readonly Change[]): Promise<Change[]> {
+  async function run(all: readonly Change[]): Promise<Change[]> {
+    const isHeld = ({ row, fields, unlock }: Change) => !unlock && isLocked(row, fields);
+    hold(all.filter(isHeld));
+    const changes = all.filter((change) => !isHeld(change));
     list.replace(...changes.map(({ row, fields }) => changed(row, fields)));
     const undo: Change[] = [];
     try {
@@ -153,6 +171,18 @@ export function tableChanges(list: TransactionList) {
       return progress;
     },
     change,
+    /** locked are the changes that reconciliations prevent. */
+    get locked() {
+      return locked;
+    },
+    /** insist sends the locked changes again, and unlocks their transactions. */
+    insist(): void {
+      const all = locked.map((change) => ({ ...change, unlock: true }));
+      locked = [];
+      void change(all);
+    },
+    /** giveUp drops the locked changes. */
+    giveUp: () => (locked = []),
     /** undoLast undoes the last change, also one that is being sent. */
     undoLast: () => void last.then(() => takeBack(undos.at(-1))),
     /** keepMine sends the user's change again, based on the version that was saved elsewhere. */

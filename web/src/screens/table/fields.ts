@@ -31,6 +31,14 @@ export function changed(row: Transaction, { addTags, removeTags, amount, ...fiel
   } as Transaction;
 }
 
+/** isLocked reports whether a reconciliation prevents changes of a transaction. Its category, payee, tags and texts can be changed. */
+export function isLocked(row: Transaction, fields: Fields): boolean {
+  if (!row.reconciled) return false;
+  const after = changed(row, fields);
+  const amount = (of: Transaction) => money(of.amount, of.currency).minor;
+  return amount(after) !== amount(row) || (["date", "walletId", "currency", "cleared"] as const).some((name) => after[name] !== row[name]);
+}
+
 /** former returns the changes that give a transaction the values again that it had before changes. */
 export function former(row: Transaction, { addTags, removeTags, ...fields }: Fields): Fields {
   const values: Fields = {
@@ -41,6 +49,7 @@ export function former(row: Transaction, { addTags, removeTags, ...fields }: Fie
     tags: row.tags ?? [],
     walletId: row.walletId,
     amount: digits(abs(money(row.amount, row.currency))),
+    cleared: row.cleared,
   };
   const names = new Set(Object.keys(addTags || removeTags ? { ...fields, tags: [] } : fields));
   return Object.fromEntries(Object.entries(values).filter(([name]) => names.has(name)));

@@ -16,6 +16,7 @@ export function helpOf(t: typeof en): readonly (readonly [keys: readonly string[
     [["p"], t.keyPayee],
     [["t"], t.keyAddTags],
     [["Shift", "t"], t.keyRemoveTags],
+    [["b"], t.keyCleared],
     [["Delete"], t.keyDelete],
     [["Ctrl", "Z"], t.keyUndo],
   ];

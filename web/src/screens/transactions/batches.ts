@@ -8,24 +8,30 @@ import { fail } from "../../components/toasts.svelte";
 /** mostInBatch is the number of transactions that the API deletes in one request. */
 const mostInBatch = 500;
 
-/** removeTransactions hides transactions, and deletes them unless the user takes it back. */
-export function removeTransactions(ids: readonly string[], text: string): void {
+/**
+ * removeTransactions hides transactions, and deletes them unless the user takes it back. unlock also
+ * deletes those that a reconciliation locks.
+ */
+export function removeTransactions(ids: readonly string[], text: string, unlock = false): void {
   const [id, another] = ids;
   if (id && !another) {
-    remove(ids, text, () => api.delete("/api/v1/transaction/{id}", { path: { id } }), "transactions");
+    remove(ids, text, () => api.delete("/api/v1/transaction/{id}", { path: { id }, query: unlocking(unlock) }), "transactions");
     return;
   }
-  hide(ids, text, () => void commitBatch(ids));
+  hide(ids, text, () => void commitBatch(ids, unlock));
 }
 
+/** unlocking returns the query of a deletion. The API does not need a false value. */
+const unlocking = (unlock: boolean) => ({ unlock: unlock || undefined });
+
 /** commitBatch deletes transactions. All requests start at once, because the page may be left. */
-async function commitBatch(ids: readonly string[]): Promise<void> {
+async function commitBatch(ids: readonly string[], unlock: boolean): Promise<void> {
   const batches = Array.from({ length: Math.ceil(ids.length / mostInBatch) }, (_, i) =>
     ids.slice(i * mostInBatch, (i + 1) * mostInBatch),
   );
   const send = async (batch: readonly string[]) => {
     try {
-      await deleteAll(batch);
+      await deleteAll(batch, unlock);
     } catch (reason) {
       reveal(batch);
       return reason;
@@ -39,10 +45,10 @@ async function commitBatch(ids: readonly string[]): Promise<void> {
 }
 
 /** deleteAll deletes a batch without the transactions that were deleted elsewhere. */
-async function deleteAll(batch: readonly string[]): Promise<void> {
+async function deleteAll(batch: readonly string[], unlock: boolean): Promise<void> {
   for (let left = [...batch]; left.length; ) {
     try {
-      const request = { body: { ids: left }, key: newKey() };
+      const request = { query: unlocking(unlock), body: { ids: left }, key: newKey() };
       await patient(() => api.post("/api/v1/transaction/batch/delete", request));
       return;
     } catch (error) {

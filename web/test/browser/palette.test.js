@@ -1,7 +1,7 @@
 // The command palette, and the views that it opens.
 import assert from "node:assert/strict";
 import test from "node:test";
-import { accessible, account, closeToast, household, open } from "../console.js";
+import { accessible, account, closeToast, household, open, phone, url } from "../console.js";
 
 test("filters are saved as a view, which the palette opens", async (t) => {
   const user = await account();
@@ -46,4 +46,31 @@ test("filters are saved as a view, which the palette opens", async (t) => {
   await page.getByRole("button", { name: "Undo" }).click();
   await sheet.getByRole("button", { name: "Groceries", exact: true }).click();
   await page.waitForURL(/category=.*type=expense.*min=20/);
+});
+
+test("a report is saved as a view, which the list of transactions and the palette open", async (t) => {
+  const user = await account();
+  const { wallets } = await household(user, 12);
+  const page = await open(t, user, `/reports?wallet=${wallets[0].id}&page=spending&by=payee`, phone);
+  await page.getByRole("button", { name: "Views" }).click();
+  const sheet = page.getByRole("dialog", { name: "Views" });
+  await sheet.getByRole("textbox", { name: "Save these filters as" }).fill("Where it goes");
+  await accessible(page);
+  await page.keyboard.press("Enter");
+  await closeToast(page, "Saved: Where it goes");
+  const { views } = await user.get("/views");
+  assert.deepEqual(views.map(({ kind, query }) => [kind, query]), [["report", `groupBy=payee&walletId=${wallets[0].id}`]]);
+  await page.goto(`${url}/transactions`);
+  await page.getByRole("button", { name: "Views" }).click();
+  await sheet.getByRole("button", { name: "Where it goes", exact: true }).click();
+  await page.waitForURL(/reports\?wallet=.*page=spending&by=payee/);
+  await page.getByRole("link", { name: "Net worth" }).click();
+  await page.getByRole("button", { name: "Views" }).click();
+  // The net worth is no report that the API stores.
+  await sheet.getByText("Choose filters of the cash flow").waitFor();
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("Control+k");
+  await page.getByRole("combobox", { name: "Go to" }).fill("where");
+  await page.getByRole("option", { name: /Where it goes.*View/ }).click();
+  await page.waitForURL(/reports\?wallet=.*page=spending&by=payee/);
 });

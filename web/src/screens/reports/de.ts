@@ -6,6 +6,7 @@ const texts: typeof en = {
   pages: { cashflow: "Geldfluss", spending: "Ausgaben", comparison: "Veränderungen", worth: "Vermögen", calendar: "Kalender" },
   sumsOfDays: "Die Summe jedes Tages",
   csv: "CSV",
+  views: "Ansichten",
   downloaded: (name) => `${name} ist heruntergeladen`,
   filters: "Filter",
   period: "Zeitraum",

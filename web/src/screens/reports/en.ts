@@ -5,6 +5,7 @@ export default {
   pages: { cashflow: "Cash flow", spending: "Spending", comparison: "What changed", worth: "Net worth", calendar: "Calendar" },
   sumsOfDays: "The sum of each day",
   csv: "CSV",
+  views: "Views",
   downloaded: (name: string) => `${name} is downloaded`,
   filters: "Filters",
   period: "Period",

@@ -26,8 +26,8 @@ const maxUsers = 1000
 
 // FindUserByEmail serves other services only, which the option access of the RPC enforces. Users
 // must not learn which e-mails have an account. The budget service calls it for an invitation, and
-// limits the number of unknown e-mails per owner and day. Errors: USER_NOT_FOUND, and
-// EMAIL_NOT_VERIFIED for an inviter.
+// limits the number of unknown e-mails per owner and day. Errors: USER_NOT_FOUND, also for a user
+// whose account is being deleted after the grace period, and EMAIL_NOT_VERIFIED for an inviter.
 func (s *server) FindUserByEmail(
 	ctx context.Context, req *authv1.FindUserByEmailRequest,
 ) (*authv1.FindUserByEmailResponse, error) {
@@ -38,7 +38,7 @@ func (s *server) FindUserByEmail(
 	if err := s.checkInviter(ctx, req.GetInviterId()); err != nil {
 		return nil, err
 	}
-	u, err := selectUserByEmail(ctx, s.db, address)
+	u, err := selectInvitable(ctx, s.db, address)
 	if err != nil {
 		return nil, pg.IfNoRows(err, errUserNotFound)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/coffer-budget/coffer/internal/pg"
+	"github.com/coffer-budget/coffer/services/auth/internal/deletion"
 	"github.com/coffer-budget/coffer/services/auth/internal/links"
 )
 
@@ -54,6 +55,13 @@ func insertUser(ctx context.Context, q pg.Querier, u user) error {
 // package email.
 func selectUserByEmail(ctx context.Context, q pg.Querier, email string) (user, error) {
 	return pg.One[user](ctx, q, `SELECT `+userColumns+` FROM users u WHERE u.email = $1`, email)
+}
+
+// selectInvitable is selectUserByEmail without users whose account is being deleted after the grace
+// period: the budget service could store a membership after it has deleted those of the user.
+func selectInvitable(ctx context.Context, q pg.Querier, email string) (user, error) {
+	return pg.One[user](ctx, q,
+		`SELECT `+userColumns+` FROM users u WHERE u.email = $1 AND `+deletion.NotBegun, email)
 }
 
 // selectUserInSession returns pgx.ErrNoRows unless the session is the user's and live at now.

@@ -48,12 +48,21 @@ func Command(migrations fs.FS) app.Command {
 	}}
 }
 
-// Replay starts the deletion again of each user with a certificate, ends their sessions, and
-// returns their number. Deletions in progress begin again, too. It can be repeated.
+// Replay starts the deletion again of each user with a certificate, and returns their number.
+// Deletions in progress begin again, too. It ends the sessions and personal access tokens of all
+// these users, and of those in their grace period. It can be repeated.
 func (s *Server) Replay(ctx context.Context) (replayed int, err error) {
 	// The restored rows of these users are older than the reports.
-	if err := restartUnfinished(ctx, s.DB); err != nil {
+	unfinished, err := restartUnfinished(ctx, s.DB)
+	if err != nil {
 		return 0, err
+	}
+	now := s.Now().UTC()
+	for _, user := range unfinished {
+		end := func(tx pgx.Tx) error { return endAccess(ctx, tx, user, now) }
+		if err := pg.InTx(ctx, s.DB, end); err != nil {
+			return 0, err
+		}
 	}
 	known, err := selectCertificates(ctx, s.DB)
 	if err != nil {
@@ -73,7 +82,6 @@ func (s *Server) Replay(ctx context.Context) (replayed int, err error) {
 			if !deleted {
 				continue
 			}
-			now := s.Now().UTC()
 			err := pg.InTx(ctx, s.DB, func(tx pgx.Tx) error {
 				if err := restart(ctx, tx, id, user, now); err != nil {
 					return err

@@ -16,6 +16,7 @@ import (
 	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	"github.com/coffer-budget/coffer/services/auth/internal/links"
 )
 
 const (
@@ -85,6 +86,10 @@ func (s *Server) ask(ctx context.Context, tx pgx.Tx, id uuid.UUID) error {
 	if next == "" || d.Asked == next && d.AskedAt.After(now.Add(-askAgain)) {
 		return nil
 	}
+	// Otherwise a link could change the e-mail after a service has deleted rows that contain it.
+	if err := links.EndAll(ctx, tx, *d.UserID, now); err != nil {
+		return err
+	}
 	user, err := selectAccount(ctx, tx, *d.UserID)
 	if err != nil {
 		return err
@@ -118,8 +123,13 @@ func (s *Server) finish(ctx context.Context, d deletion) error {
 	events := s.Now().UTC()
 	return pg.InTx(ctx, s.DB, func(tx pgx.Tx) error {
 		// The lock makes requests that publish events of the user wait.
-		if err := lockUser(ctx, tx, user.ID); err != nil {
-			return err
+		locked, err := lockAccount(ctx, tx, user.ID)
+		if err != nil {
+			return pg.IfNoRows(err, nil)
+		}
+		// The next poll deletes what contains the new e-mail.
+		if locked.Email != user.Email {
+			return nil
 		}
 		publishing, err := selectPublishing(ctx, tx, user.ID)
 		if err != nil || publishing {

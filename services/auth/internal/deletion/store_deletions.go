@@ -13,6 +13,10 @@ import (
 const columns = `id, user_id, user_mac, requested_at, erases_at, asked, asked_at, budget_at,
 	ledger_at, events_at, erased_at`
 
+// NotBegun is the condition on a user u whose data no service deletes yet. A service that has
+// deleted them must not store new ones.
+const NotBegun = `NOT EXISTS (SELECT FROM deletions d WHERE d.user_id = u.id AND d.asked <> '')`
+
 func insertDeletion(ctx context.Context, q pg.Querier, d deletion) error {
 	return pg.Exec(ctx, q, `
 		INSERT INTO deletions (id, user_id, user_mac, requested_at, erases_at, asked_at)
@@ -118,10 +122,12 @@ func restart(ctx context.Context, q pg.Querier, id, user uuid.UUID, now time.Tim
 		WHERE id = $1`, id, user, now)
 }
 
-// restartUnfinished makes the deletions that have begun begin again.
-func restartUnfinished(ctx context.Context, q pg.Querier) error {
-	return pg.Exec(ctx, q, `
+// restartUnfinished makes the deletions that have begun begin again. It returns the users of all
+// deletions that are not complete.
+func restartUnfinished(ctx context.Context, q pg.Querier) ([]uuid.UUID, error) {
+	return pg.Values[uuid.UUID](ctx, q, `
 		UPDATE deletions
 		SET asked = '', budget_at = NULL, ledger_at = NULL
-		WHERE user_id IS NOT NULL AND asked <> ''`)
+		WHERE user_id IS NOT NULL
+		RETURNING user_id`)
 }

@@ -37,6 +37,12 @@ func lockUserInSession(
 		user, session, now)
 }
 
+// lockAccount locks a user until the transaction ends, or returns pgx.ErrNoRows.
+func lockAccount(ctx context.Context, tx pgx.Tx, id uuid.UUID) (account, error) {
+	return pg.One[account](ctx, tx,
+		`SELECT id, email, language FROM users WHERE id = $1 FOR UPDATE`, id)
+}
+
 // lockUser locks a user, if there is one, until the transaction ends.
 func lockUser(ctx context.Context, tx pgx.Tx, user uuid.UUID) error {
 	return pg.Exec(ctx, tx, `SELECT FROM users WHERE id = $1 FOR UPDATE`, user)
@@ -92,12 +98,15 @@ func selectUsersAfter(ctx context.Context, q pg.Querier, after uuid.UUID) ([]uui
 }
 
 // endAccess ends the sessions and deletes the personal access tokens of a user in a restored
-// backup.
-func endAccess(ctx context.Context, q pg.Querier, user uuid.UUID, now time.Time) error {
-	err := pg.Exec(ctx, q,
+// backup. The lock of the user makes simultaneous sign-ins wait.
+func endAccess(ctx context.Context, tx pgx.Tx, user uuid.UUID, now time.Time) error {
+	if err := lockUser(ctx, tx, user); err != nil {
+		return err
+	}
+	err := pg.Exec(ctx, tx,
 		`UPDATE sessions SET revoked_at = $2 WHERE user_id = $1 AND revoked_at IS NULL`, user, now)
 	if err != nil {
 		return err
 	}
-	return pg.Exec(ctx, q, `DELETE FROM access_tokens WHERE user_id = $1`, user)
+	return pg.Exec(ctx, tx, `DELETE FROM access_tokens WHERE user_id = $1`, user)
 }

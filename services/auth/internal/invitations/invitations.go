@@ -25,6 +25,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg"
 	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
+	"github.com/coffer-budget/coffer/services/auth/internal/deletion"
 	"github.com/coffer-budget/coffer/services/auth/internal/links"
 	"github.com/coffer-budget/coffer/services/auth/internal/mail"
 )
@@ -150,14 +151,15 @@ func selectInviter(ctx context.Context, q pg.Querier, id uuid.UUID) (user, error
 	return pg.One[user](ctx, q, `SELECT `+userColumns+` FROM users u WHERE u.id = $1`, id)
 }
 
-// selectInvited returns pgx.ErrNoRows if the e-mail has no user, or no verified one if that is
-// required.
+// selectInvited returns pgx.ErrNoRows if the e-mail has no user, no verified one if that is
+// required, or one whose account is being deleted.
 func selectInvited(
 	ctx context.Context, q pg.Querier, email string, verified bool,
 ) (user, error) {
 	return pg.One[user](ctx, q, `
 		SELECT `+userColumns+`
 		FROM users u
-		WHERE u.email = $1 AND (u.email_verified_at IS NOT NULL OR NOT $2::boolean)`,
+		WHERE u.email = $1 AND (u.email_verified_at IS NOT NULL OR NOT $2::boolean)
+			AND `+deletion.NotBegun,
 		email, verified)
 }

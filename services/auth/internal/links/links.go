@@ -103,6 +103,14 @@ func EndLater(ctx context.Context, q pg.Querier, reverted Link, now time.Time) e
 		reverted.UserID, reverted.ExpiresAt, now)
 }
 
+// EndAll ends all links of a user. It waits for transactions that use one.
+func EndAll(ctx context.Context, q pg.Querier, user uuid.UUID, now time.Time) error {
+	return pg.Exec(ctx, q, `
+		UPDATE mail_links
+		SET used_at = $2
+		WHERE user_id = $1 AND used_at IS NULL`, user, now)
+}
+
 // EndInvitations ends the links of invitations.
 func EndInvitations(
 	ctx context.Context, q pg.Querier, invitations []uuid.UUID, now time.Time,

@@ -1,0 +1,105 @@
+package auth
+
+import (
+	"context"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"github.com/coffer-budget/coffer/internal/outbox"
+	"github.com/coffer-budget/coffer/internal/pg"
+	"github.com/coffer-budget/coffer/internal/pg/pgtest"
+	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
+	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	"github.com/coffer-budget/coffer/services/auth/internal/links"
+)
+
+// TestDeleteAccountWithNewEmail changes the e-mail during the deletion. Links to do so end with the
+// grace period, because the services delete what contains the e-mail.
+func TestDeleteAccountWithNewEmail(t *testing.T) {
+	t.Parallel()
+	l := startDeletion(t)
+	id := uuid.MustParse(l.user.GetId())
+	const former = "former@example.com"
+	require.NoError(t, links.Insert(t.Context(), l.db, "token", links.Link{
+		Kind: links.EmailRevert, UserID: &id, Email: former,
+		ExpiresAt: l.clock.now().Add(2 * grace),
+	}))
+	l.clock.advance(grace)
+	require.Equal(t, []string{"budget"}, l.asked(t))
+	_, err := l.RevertEmail(t.Context(), &authv1.RevertEmailRequest{Token: "token"})
+	require.ErrorIs(t, err, errLinkExpired)
+	l.reports(t, &budgetv1.UserErased{})
+	require.Equal(t, []string{"ledger"}, l.asked(t))
+	l.reports(t, &ledgerv1.UserErased{})
+
+	var texts []string
+	l.deletions.EraseEvents = func(_ context.Context, _ uuid.UUID, named ...string) error {
+		texts = append(texts, named...)
+		pgtest.Exec(t, l.db, `UPDATE users SET email = $1 WHERE id = $2`, former, id)
+		return nil
+	}
+	l.deletions.RunQueued(t.Context())
+	require.Equal(t, "erasing", l.status(t).GetStatus())
+	l.deletions.RunQueued(t.Context())
+	require.Equal(t, "erased", l.status(t).GetStatus())
+	require.Equal(t, []string{l.user.GetEmail(), former}, texts)
+	require.Empty(t, pgtest.Mentions(t, l.db, id.String(), former))
+}
+
+// TestDeleteAccountEndsInvitations invites a user before and after the services delete the rows of
+// the user. They would store the invitation after that.
+func TestDeleteAccountEndsInvitations(t *testing.T) {
+	t.Parallel()
+	l := startDeletion(t)
+	other := l.register(t, "eve@example.com")
+	find := func() error {
+		_, err := l.FindUserByEmail(t.Context(),
+			&authv1.FindUserByEmailRequest{Email: l.user.GetEmail()})
+		return err
+	}
+	invited := func() (users []string) {
+		pgtest.Exec(t, l.db, `DELETE FROM outbox`)
+		require.NoError(t, pg.InTx(t.Context(), l.db, func(tx pgx.Tx) error {
+			return l.noteSharing(t.Context(), tx, []outbox.Received{{
+				ID: l.newID(), UserID: uuid.MustParse(other.GetId()), Time: l.clock.now(),
+				Data: &budgetv1.InvitationMailed{
+					BudgetId: "b", OwnerId: other.GetId(), InvitationId: uuid.NewString(),
+					Email: l.user.GetEmail(),
+				},
+			}})
+		}))
+		for _, event := range l.events(t) {
+			if m, ok := event.message(t).(*authv1.UserInvited); ok {
+				users = append(users, m.GetUser().GetId())
+			}
+		}
+		return users
+	}
+	require.NoError(t, find())
+	require.Equal(t, []string{l.user.GetId()}, invited())
+	l.clock.advance(grace)
+	pgtest.Exec(t, l.db, `DELETE FROM outbox`)
+	require.Equal(t, []string{"budget"}, l.asked(t))
+	require.ErrorIs(t, find(), errUserNotFound)
+	require.Empty(t, invited())
+}
+
+// TestReplayEndsAccess restores the session of a user in the grace period.
+func TestReplayEndsAccess(t *testing.T) {
+	t.Parallel()
+	l := startDeletion(t)
+	live := func() int {
+		return pgtest.Value[int](t, l.db, `SELECT count(*) FROM sessions WHERE revoked_at IS NULL`)
+	}
+	pgtest.Exec(t, l.db, `UPDATE sessions SET revoked_at = NULL`)
+	require.NotZero(t, live())
+	replayed, err := l.deletions.Replay(t.Context())
+	require.NoError(t, err)
+	require.Zero(t, replayed)
+	require.Zero(t, live())
+	require.NotEmpty(t, l.rejected(t), "the deletion can be canceled")
+}

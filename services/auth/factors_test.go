@@ -174,6 +174,8 @@ func TestReauthenticateWithCode(t *testing.T) {
 		return reauthenticate(&authv1.ReauthenticateRequest{RecoveryCode: p.recovery[0]})
 	})
 	require.Equal(t, "reauthentication_failed failure", p.lastAudit(t))
+	require.NoError(t, reauthenticate(&authv1.ReauthenticateRequest{Password: goodPassword}),
+		"in a session the password is sufficient, also with a second factor")
 	for range codesPerUser - 2 {
 		p.refusesCode(t, func() error {
 			return reauthenticate(&authv1.ReauthenticateRequest{Code: "000000"})

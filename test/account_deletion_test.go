@@ -24,7 +24,7 @@ func (u *user) leave() string {
 }
 
 // TestDeleteAccount deletes the account of a user who shares budgets with a friend. Afterwards no
-// table, no event and no line of the log names the user, and the rows of the friend are the same.
+// table and no event names the user, and the wallets of the friend are the same.
 func TestDeleteAccount(t *testing.T) {
 	t.Parallel()
 	if stack == nil {

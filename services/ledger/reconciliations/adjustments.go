@@ -71,10 +71,16 @@ func (s *Reconciliations) CreateAdjustment(
 }
 
 // adjust inserts an adjustment of a stated balance, which has its amount and its description. The
-// owner's lock keeps the wallet, so the statement inserts the row.
+// owner's lock keeps the wallet, so the statement inserts the row. It returns an error if no
+// transaction may have the amount.
 func (s *Reconciliations) adjust(
 	ctx context.Context, tx pgx.Tx, stated stated, adjustment posting.Transaction,
 ) (*ledgerv1.Transaction, error) {
+	// Parse checks the limit of amounts.
+	amount := stated.currency.Format(adjustment.AmountMinor)
+	if _, err := stated.currency.Parse(amount); err != nil {
+		return nil, errTooFar
+	}
 	adjustment.ID, adjustment.Adjustment, adjustment.Version = s.NewID(), true, 1
 	adjustment.WalletID, adjustment.Date = stated.wallet, stated.day
 	adjustment.Currency = stated.currency.Code()

@@ -91,6 +91,10 @@ func TestCreateAdjustmentRejects(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
 	user, other := s.NewUser(t.Context(), t), s.NewUser(t.Context(), t)
+	s.Record(user.Ctx, t, posting.Transaction{
+		WalletID: user.Wallet, CategoryID: &user.Category, AmountMinor: -1, Currency: "EUR",
+		Date: fixture.Today.AddDate(0, -1, 0),
+	})
 	for name, tc := range map[string]struct {
 		req    *ledgerv1.CreateAdjustmentRequest
 		code   codes.Code
@@ -109,6 +113,10 @@ func TestCreateAdjustmentRejects(t *testing.T) {
 		},
 		"no balance": {
 			adjustment(user.Wallet, "2026-03-01", ""), codes.InvalidArgument, "VALIDATION_ERROR",
+		},
+		"amount that no transaction may have": {
+			adjustment(user.Wallet, "2026-03-01", "999999999999.99"), codes.InvalidArgument,
+			"VALIDATION_ERROR",
 		},
 		"decimals": {
 			adjustment(user.Wallet, "2026-03-01", "1.234"), codes.InvalidArgument,

@@ -12,6 +12,8 @@ var (
 	errInvalidReconciliationID = apierr.NewInvalid(restv1.Reason_RECONCILIATION_NOT_FOUND)
 	errReconciliationNotFound  = apierr.New(restv1.Reason_RECONCILIATION_NOT_FOUND)
 	errReconciliationNotLatest = apierr.New(restv1.Reason_RECONCILIATION_NOT_LATEST)
-	errLimitReached            = apierr.New(restv1.Reason_LIMIT_REACHED).With("walletId",
+	errTooFar                  = apierr.Invalid("balance",
+		"must differ from that of the wallet by at most 999999999999.99")
+	errLimitReached = apierr.New(restv1.Reason_LIMIT_REACHED).With("walletId",
 		fmt.Sprintf("must have at most %d reconciliations", maxReconciliations))
 )

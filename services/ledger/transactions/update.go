@@ -109,9 +109,8 @@ func parseChange(item *ledgerv1.TransactionChange) change {
 
 // update writes the next versions of transactions with their postings and events, in one database
 // transaction, and returns them in the order of the items. unlock allows changes of locked
-// transactions. combine returns the error of the
-// problems of all items, which are nil for the valid ones. If PostgreSQL rejects the versions, they
-// are returned with the error.
+// transactions. combine returns the error of the problems of all items, which are nil for the valid
+// ones. If PostgreSQL rejects the versions, they are returned with the error.
 func (s *Transactions) update(
 	ctx context.Context, unlock bool, combine func([]error) error, items ...change,
 ) ([]posting.Transaction, error) {

@@ -9,6 +9,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/calendar"
 	"github.com/coffer-budget/coffer/internal/money"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	"github.com/coffer-budget/coffer/services/ledger/balances"
 	"github.com/coffer-budget/coffer/services/ledger/request"
 )
 
@@ -44,19 +45,16 @@ func (s *Accounts) compareCleared(
 		return nil, err
 	}
 	defer leave()
-	rows, err := selectClearedBalances(ctx, s.DB, w, end)
+	rows, err := balances.SelectCleared(ctx, s.DB,
+		balances.ClearedQuery{Owner: w.OwnerID, Wallet: w.ID, End: end})
 	if err != nil {
 		return nil, err
 	}
 	compared := make([]*ledgerv1.ClearedBalance, len(rows))
 	for i, r := range rows {
 		unit := money.CurrencyOf(r.Currency)
-		isOpen := end == nil || w.OpeningDate == nil || w.OpeningDate.Before(*end)
-		if r.Currency == w.Currency && isOpen {
-			r.Cleared += w.InitialMinor
-		}
 		compared[i] = &ledgerv1.ClearedBalance{
-			Currency: r.Currency, Balance: unit.Format(r.Cleared),
+			Currency: r.Currency, Balance: unit.Format(r.Balance),
 			Uncleared: &ledgerv1.Uncleared{
 				Count:  int32(min(r.Count, math.MaxInt32)),
 				Amount: unit.Format(r.Uncleared),

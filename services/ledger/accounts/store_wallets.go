@@ -140,34 +140,3 @@ func deleteWallet(ctx context.Context, q pg.Querier, owner, id uuid.UUID, at tim
 			)
 		DELETE FROM wallets WHERE owner_id = $1 AND id = $2`, owner, id, at)
 }
-
-// clearedBalance contains the sums of the cleared and the other transactions of a wallet in one
-// currency, in minor units, and the number of the latter.
-type clearedBalance struct {
-	Currency                  string
-	Cleared, Uncleared, Count int64
-}
-
-// selectClearedBalances adds up the transactions of a wallet before a moment, if there is one. The
-// own currency of the wallet comes first, and has a row without transactions, too.
-func selectClearedBalances(
-	ctx context.Context, q pg.Querier, w wallet, end *time.Time,
-) ([]clearedBalance, error) {
-	return pg.All[clearedBalance](ctx, q, `
-		SELECT c.currency, coalesce(s.cleared, 0)::bigint AS cleared,
-			coalesce(s.uncleared, 0)::bigint AS uncleared, coalesce(s.count, 0) AS count
-		FROM (
-			SELECT currency FROM wallet_balances WHERE owner_id = $1 AND wallet_id = $2
-		) AS c
-		LEFT JOIN (
-			SELECT currency, sum(amount_minor) FILTER (WHERE cleared) AS cleared,
-				sum(amount_minor) FILTER (WHERE NOT cleared) AS uncleared,
-				count(*) FILTER (WHERE NOT cleared) AS count
-			FROM transactions
-			WHERE owner_id = $1 AND wallet_id = $2
-				AND ($4::timestamptz IS NULL OR date < $4)
-			GROUP BY currency
-		) AS s USING (currency)
-		WHERE c.currency = $3 OR s.currency IS NOT NULL
-		ORDER BY c.currency <> $3, c.currency`, w.OwnerID, w.ID, w.Currency, end)
-}

@@ -1,4 +1,4 @@
-// Package balances computes past balances of wallets.
+// Package balances computes past balances of wallets, and those of their cleared transactions.
 //
 // A past balance is the current one minus all later movements: the monthly totals with the monthly
 // transfers, which contain the adjustments, and the opening balance from its opening day on. Months
@@ -6,6 +6,7 @@
 // months does not depend on the number of transactions. The files:
 //
 //   - balances.go: the rule. store_balances.go: the statement
+//   - store_cleared.go: the balances of cleared transactions, which no kept sum has
 package balances
 
 import (

@@ -96,16 +96,20 @@ func (s *Reconciliations) reconcile(
 	if err != nil {
 		return reconciliation{}, err
 	}
-	found, err := selectCleared(ctx, tx, owner, stated)
+	count, err := countReconciliations(ctx, tx, owner, stated.wallet)
 	if err != nil {
 		return reconciliation{}, err
 	}
-	if found.Reconciliations >= maxReconciliations {
+	if count >= maxReconciliations {
 		return reconciliation{}, errLimitReached
 	}
-	if difference := expected - found.Balance; difference != 0 {
+	actual, err := stated.cleared(ctx, tx, owner)
+	if err != nil {
+		return reconciliation{}, err
+	}
+	if difference := expected - actual; difference != 0 {
 		if !adjust {
-			return reconciliation{}, differs(stated.currency, expected, found.Balance)
+			return reconciliation{}, differs(stated.currency, expected, actual)
 		}
 		_, err := s.adjust(ctx, tx, stated, posting.Transaction{
 			OwnerID: owner, AmountMinor: difference, Cleared: true,

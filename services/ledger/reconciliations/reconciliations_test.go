@@ -8,6 +8,7 @@ import (
 	"google.golang.org/grpc/codes"
 
 	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/pg/pgtest"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/fixture"
 	"github.com/coffer-budget/coffer/services/ledger/posting"
@@ -207,6 +208,33 @@ func TestDeleteReconciliation(t *testing.T) {
 	_, err = s.DeleteTransaction(b.Ctx,
 		&ledgerv1.DeleteTransactionRequest{Id: b.cleared.ID.String()})
 	require.NoError(t, err)
+}
+
+// TestDeleteWalletWithReconciliations deletes a reconciled wallet after its transactions. The
+// reconciliation of another wallet stays.
+func TestDeleteWalletWithReconciliations(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	b, _ := reconciled(t, s)
+	_, err := s.ReconcileWallet(b.Ctx, statementOf(b.other, "0"))
+	require.NoError(t, err)
+	remove := func() error {
+		_, err := s.DeleteWallet(b.Ctx, &ledgerv1.DeleteWalletRequest{Id: b.Wallet.String()})
+		return err
+	}
+	s.RequireRejected(t, codes.FailedPrecondition, "WALLET_IN_USE", remove)
+	var ids []string
+	for _, transaction := range []posting.Transaction{b.cleared, b.uncleared, b.later, b.out} {
+		ids = append(ids, transaction.ID.String())
+	}
+	_, err = s.DeleteTransactions(b.Ctx,
+		&ledgerv1.DeleteTransactionsRequest{Ids: ids, Unlock: true})
+	require.NoError(t, err)
+	require.NoError(t, remove())
+	left := pgtest.Value[string](t, s.DB,
+		`SELECT string_agg(wallet_id::text, ' ') FROM reconciliations`)
+	require.Equal(t, b.other.String(), left)
+	s.RequireConsistent(t)
 }
 
 func TestListReconciliations(t *testing.T) {

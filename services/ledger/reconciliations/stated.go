@@ -10,6 +10,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/calendar"
 	"github.com/coffer-budget/coffer/internal/money"
 	"github.com/coffer-budget/coffer/internal/pg"
+	"github.com/coffer-budget/coffer/services/ledger/balances"
 	"github.com/coffer-budget/coffer/services/ledger/request"
 )
 
@@ -23,9 +24,6 @@ type stated struct {
 	// currency is the zero value for the currency of the wallet.
 	currency money.Currency
 }
-
-// end returns the moment after the day.
-func (s stated) end() time.Time { return s.day.AddDate(0, 0, 1) }
 
 // statement has the fields of a request that state a balance.
 type statement interface {
@@ -65,4 +63,17 @@ func (s *stated) resolve(ctx context.Context, q pg.Querier, owner uuid.UUID) (in
 		return 0, apierr.Invalid("balance", err.Error())
 	}
 	return minor, nil
+}
+
+// cleared returns the balance of the cleared transactions at the end of the day. It is 0 if the
+// wallet has never had the currency.
+func (s stated) cleared(ctx context.Context, q pg.Querier, owner uuid.UUID) (int64, error) {
+	found, err := balances.SelectCleared(ctx, q, balances.ClearedQuery{
+		Owner: owner, Wallet: s.wallet, Currency: s.currency.Code(),
+		End: new(s.day.AddDate(0, 0, 1)),
+	})
+	if err != nil || len(found) == 0 {
+		return 0, err
+	}
+	return found[0].Balance, nil
 }

@@ -33,31 +33,11 @@ func selectCurrency(ctx context.Context, q pg.Querier, owner, id uuid.UUID) (str
 		`SELECT currency FROM wallets WHERE owner_id = $1 AND id = $2`, owner, id)
 }
 
-// cleared is the state of a wallet before a reconciliation.
-type cleared struct {
-	// Balance is the balance of the cleared transactions at the end of the day.
-	Balance int64
-	// Reconciliations is the number of reconciliations of the wallet.
-	Reconciliations int
-}
-
-// selectCleared adds up the opening balance and the cleared transactions of a wallet up to the end
-// of a day.
-func selectCleared(
-	ctx context.Context, q pg.Querier, owner uuid.UUID, s stated,
-) (cleared, error) {
-	return pg.One[cleared](ctx, q, `
-		SELECT (CASE WHEN w.currency = $3 AND coalesce(w.opening_date < $5, true)
-				THEN w.initial_minor ELSE 0 END + coalesce((
-					SELECT sum(t.amount_minor)
-					FROM transactions t
-					WHERE t.owner_id = $1 AND t.wallet_id = $2 AND t.currency = $3
-						AND t.date < $4 AND t.cleared), 0))::bigint AS balance,
-			(SELECT count(*) FROM reconciliations r
-				WHERE r.owner_id = $1 AND r.wallet_id = $2) AS reconciliations
-		FROM wallets w
-		WHERE w.owner_id = $1 AND w.id = $2`,
-		owner, s.wallet, s.currency.Code(), s.end(), s.end())
+// countReconciliations returns the number of reconciliations of a wallet.
+func countReconciliations(ctx context.Context, q pg.Querier, owner, wallet uuid.UUID) (int, error) {
+	return pg.Value[int](ctx, q,
+		`SELECT count(*) FROM reconciliations WHERE owner_id = $1 AND wallet_id = $2`,
+		owner, wallet)
 }
 
 // insertReconciliation inserts a reconciliation, and locks the cleared transactions up to its day

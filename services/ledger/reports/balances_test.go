@@ -45,6 +45,7 @@ func (a answers) requireBalances(reports *series.Reports, interval string) {
 	}
 	a.requireBalancesOfDashboard(got, len(report.GetIntervals())-1)
 	a.requireCurrentBalances(reports)
+	a.requireCleared(report.GetIntervals()[len(report.GetIntervals())-1].GetEnd())
 }
 
 func (a answers) balances(
@@ -118,6 +119,41 @@ func (a answers) requireCurrentBalances(reports *series.Reports) {
 			row, ok := got[balanceKey{w.ID.String(), b.GetCurrency()}]
 			require.Equal(a.r, b.GetAmount(),
 				orZero(row, ok, 0, money.CurrencyOf(b.GetCurrency())))
+		}
+	}
+}
+
+// requireCleared compares the balances of the cleared transactions at the end of a day, and the
+// sums of the others, with the model. Together they are the balances of the model.
+func (a answers) requireCleared(day string) {
+	end := at(day).AddDate(0, 0, 1)
+	for _, w := range a.wallets {
+		resp, err := a.GetWallet(a.ctx, &ledgerv1.GetWalletRequest{
+			Id: w.ID.String(), Include: []string{"cleared"}, To: &day,
+		})
+		require.NoError(a.r, err)
+		rows := map[string]*ledgerv1.ClearedBalance{}
+		for _, row := range resp.GetCleared() {
+			rows[row.GetCurrency()] = row
+		}
+		for _, code := range []string{"BHD", "EUR", "JPY"} {
+			unit, balance, uncleared := money.CurrencyOf(code), a.balance(w, code, end), int64(0)
+			count := 0
+			for _, t := range a.transactions {
+				if t.WalletID == w.ID && t.Currency == code && t.Date.Before(end) && !t.Cleared {
+					uncleared, count = uncleared+t.AmountMinor, count+1
+				}
+			}
+			row, ok := rows[code]
+			if !ok {
+				require.NotEqual(a.r, w.Currency, code)
+				require.Zero(a.r, balance)
+				require.Zero(a.r, count)
+				continue
+			}
+			require.Equal(a.r, unit.Format(balance-uncleared), row.GetBalance())
+			require.Equal(a.r, unit.Format(uncleared), row.GetUncleared().GetAmount())
+			require.EqualValues(a.r, count, row.GetUncleared().GetCount())
 		}
 	}
 }

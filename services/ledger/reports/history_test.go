@@ -104,6 +104,9 @@ func (s *server) anyHistory(r *rapid.T, ctx context.Context) history {
 			Date:        fixture.AnyTime(r),
 		})
 	}
+	for i := range history.transactions {
+		history.transactions[i].Cleared = rapid.Bool().Draw(r, "cleared")
+	}
 	s.Record(ctx, r, history.transactions...)
 	return history
 }

@@ -35,9 +35,11 @@ func setup(t testing.TB) *server {
 // serve returns a server in an environment. Its writers end with ctx.
 func serve(ctx context.Context, base *fixture.Service) *server {
 	s := &server{
-		Service:      base,
-		Reports:      &Reports{Ledger: base.Ledger, Reads: base.Reads},
-		Accounts:     &accounts.Accounts{Ledger: base.Ledger, Cursors: base.Cursors},
+		Service: base,
+		Reports: &Reports{Ledger: base.Ledger, Reads: base.Reads},
+		Accounts: &accounts.Accounts{
+			Ledger: base.Ledger, Cursors: base.Cursors, Gates: base.Reads,
+		},
 		Transactions: transactions.New(base.Ledger, base.Cursors, base.Reads),
 	}
 	base.RPCs = s

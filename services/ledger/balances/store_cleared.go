@@ -1,0 +1,54 @@
+package balances
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/coffer-budget/coffer/internal/pg"
+)
+
+// ClearedQuery selects the transactions of a wallet that SelectCleared adds up. Without a currency,
+// it selects all.
+type ClearedQuery struct {
+	Owner, Wallet uuid.UUID
+	Currency      string
+	// End is the moment before which the transactions are, a midnight in UTC, or nil for all.
+	End *time.Time
+}
+
+// Cleared compares the balance of a wallet in one currency with the bank, in minor units.
+type Cleared struct {
+	Currency string
+	// Balance is the opening balance plus the sum of the cleared transactions.
+	Balance int64
+	// Uncleared is the sum of the other transactions, and Count is their number.
+	Uncleared, Count int64
+}
+
+// SelectCleared adds up the opening balance and the transactions of a wallet. It reads all of these
+// transactions. The own currency of the wallet comes first, and has a row without transactions,
+// too.
+func SelectCleared(ctx context.Context, q pg.Querier, query ClearedQuery) ([]Cleared, error) {
+	return pg.All[Cleared](ctx, q, `
+		SELECT b.currency,
+			(CASE WHEN b.currency = w.currency AND coalesce(w.opening_date < $5, true)
+				THEN w.initial_minor ELSE 0 END + coalesce(s.cleared, 0))::bigint AS balance,
+			coalesce(s.uncleared, 0)::bigint AS uncleared, coalesce(s.count, 0) AS count
+		FROM wallets w
+		JOIN wallet_balances b ON b.owner_id = w.owner_id AND b.wallet_id = w.id
+		LEFT JOIN (
+			SELECT currency, sum(amount_minor) FILTER (WHERE cleared) AS cleared,
+				sum(amount_minor) FILTER (WHERE NOT cleared) AS uncleared,
+				count(*) FILTER (WHERE NOT cleared) AS count
+			FROM transactions
+			WHERE owner_id = $1 AND wallet_id = $2 AND ($3 = '' OR currency = $3)
+				AND ($4::timestamptz IS NULL OR date < $4)
+			GROUP BY currency
+		) AS s ON s.currency = b.currency
+		WHERE w.owner_id = $1 AND w.id = $2 AND ($3 = '' OR b.currency = $3)
+			AND (b.currency = w.currency OR s.currency IS NOT NULL)
+		ORDER BY b.currency <> w.currency, b.currency`,
+		query.Owner, query.Wallet, query.Currency, query.End, query.End)
+}

@@ -1,5 +1,5 @@
-const VERSION = "33b5f8f82e71d015";
-const FILES = ["/","/assets/Home-BP6w18wO.js","/assets/account-BB5tB_Kb.js","/assets/base-4LjsLkz7.js","/assets/charts-Cezn1BGS.js","/assets/daily-UbiNz1UA.js","/assets/data-BmhkwJDB.css","/assets/data-Dk6OrovG.js","/assets/data-de-D-ueoqVD.js","/assets/data-en-CuP7mXGN.js","/assets/de-h6jN1E81.js","/assets/en-D2ivUU_b.js","/assets/index-BQ8NTHke.js","/assets/rolldown-runtime-DK3Fl9T5.js","/assets/style-BlMxGw1j.css","/icon-180.png","/icon-192.png","/icon-512.png","/icon-maskable-512.png","/icon.svg","/manifest.webmanifest"];
+const VERSION = "a9bc3054b255cf07";
+const FILES = ["/","/assets/Home-BIHGLKFQ.js","/assets/account-BWxKqzbE.js","/assets/base-DYVkORB0.js","/assets/charts-CeLgjXTE.js","/assets/daily-CS8EPPDs.js","/assets/data-Bpoz7Jrc.css","/assets/data-DFks-O4p.js","/assets/data-de-BdRPzc2q.js","/assets/data-en-DwsOoHes.js","/assets/de-BbYI-r0c.js","/assets/en-DkQcIau9.js","/assets/index-BcXBUQ9z.js","/assets/rolldown-runtime-DK3Fl9T5.js","/assets/style-CqmhIs9J.css","/icon-180.png","/icon-192.png","/icon-512.png","/icon-maskable-512.png","/icon.svg","/manifest.webmanifest"];
 // The service worker stores the files of the build, so that the console opens without a connection.
 // It never touches the API: data are stored by the pages (src/offline/store.ts). The build puts
 // VERSION and FILES in front of this file.

@@ -296,6 +296,8 @@ test("a lock that the list does not know is found when the change is sent", asyn
   const dialog = page.getByRole("dialog", { name: "1 transaction is reconciled" });
   await dialog.getByRole("button", { name: "Change anyway" }).click();
   await until(async () => (await user.get(`/transaction/${transactions[0].id}`)).transaction.walletId !== transactions[0].walletId);
+  // The list may be fetched again, and its response must be read before the page is closed.
+  await page.unrouteAll({ behavior: "wait" });
 });
 
 test("reconciled rows are deleted only if the user insists", async (t) => {

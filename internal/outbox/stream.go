@@ -181,7 +181,7 @@ func decode(msg jetstream.Msg) (Received, error) {
 	if err != nil {
 		return Received{}, fmt.Errorf("event %s has no valid time: %w", id, err)
 	}
-	data, err := (&anypb.Any{TypeUrl: header.Get(headerSchema), Value: msg.Data()}).UnmarshalNew()
+	data, err := decodeData(msg)
 	if err != nil {
 		return Received{}, fmt.Errorf("decoding event %s: %w", id, err)
 	}
@@ -190,4 +190,10 @@ func decode(msg jetstream.Msg) (Received, error) {
 		Time:     at,
 		Sequence: meta.Sequence.Stream, Data: data, traceparent: header.Get(headerTraceparent),
 	}, nil
+}
+
+// decodeData decodes the data of a message alone.
+func decodeData(msg jetstream.Msg) (proto.Message, error) {
+	data := anypb.Any{TypeUrl: msg.Headers().Get(headerSchema), Value: msg.Data()}
+	return data.UnmarshalNew()
 }

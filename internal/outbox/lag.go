@@ -2,10 +2,12 @@ package outbox
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/nats-io/nats.go/jetstream"
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
@@ -25,6 +27,38 @@ func (b *Bus) Lag(ctx context.Context, consumer string) (int64, error) {
 	}
 	info := c.CachedInfo()
 	return int64(info.NumPending) + int64(info.NumAckPending), nil //nolint:gosec // Below 2^63.
+}
+
+// AwaitApplied waits until a consumer has applied all events of its subject that are in the stream
+// at the time of the call, or until ctx ends. An event that is not acknowledged, such as one that
+// fails, delays it. Later events do not.
+func (b *Bus) AwaitApplied(ctx context.Context, consumer string) error {
+	c, err := b.js.Consumer(ctx, streamName, consumer)
+	if err != nil {
+		return fmt.Errorf("finding consumer %s: %w", consumer, err)
+	}
+	stream, err := b.js.Stream(ctx, streamName)
+	if err != nil {
+		return fmt.Errorf("finding the stream: %w", err)
+	}
+	last, err := stream.GetLastMsgForSubject(ctx, c.CachedInfo().Config.FilterSubject)
+	if errors.Is(err, jetstream.ErrMsgNotFound) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("reading the last event of consumer %s: %w", consumer, err)
+	}
+	for {
+		info, err := c.Info(ctx)
+		if err != nil {
+			return fmt.Errorf("reading the position of consumer %s: %w", consumer, err)
+		}
+		// Without outstanding events, the floor may be that of an event before deleted ones.
+		if info.AckFloor.Stream >= last.Sequence || info.NumPending == 0 && info.NumAckPending == 0 {
+			return nil
+		}
+		sleep(ctx, minPollInterval)
+	}
 }
 
 // observe registers a gauge with the attribute attr, whose value read returns, until stop is

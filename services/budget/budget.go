@@ -28,7 +28,7 @@
 //     alerts, live streams
 //   - internal/webhook implements WebhookService: webhooks and deliveries
 //   - internal/export implements AccountService: the archive of an account
-//   - internal/erasure: deletes what is stored about users whose accounts are deleted
+//   - internal/erasure: deletes the data of users whose accounts are deleted
 //   - internal/spending: the windows of a budget, and the ledger's sums in them
 //   - internal/budgettest: helpers for tests
 package budget
@@ -95,7 +95,7 @@ type server struct {
 	webhooks      *webhook.Server
 	// syncs reports the categories of budgets to the ledger.
 	syncs *jobs.Worker
-	// erasures deletes what is stored about users whose accounts are deleted.
+	// erasures deletes the data of users whose accounts are deleted.
 	erasures *erasure.Eraser
 	log      *slog.Logger
 	now      func() time.Time
@@ -160,7 +160,9 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 		PrivateAddresses: config.WebhookPrivateAddresses,
 		Log:              log, Now: server.now, NewID: server.newID,
 	})
-	server.erasures = server.newErasures()
+	server.erasures = server.newErasures(func(ctx context.Context) error {
+		return bus.AwaitApplied(ctx, consumerName)
+	})
 	stopMeasuring, err := server.measure(ctx)
 	if err != nil {
 		return err

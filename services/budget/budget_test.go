@@ -1,6 +1,7 @@
 package budget
 
 import (
+	"context"
 	"log/slog"
 	"sync"
 	"testing"
@@ -66,7 +67,7 @@ func setupOn(t *testing.T, db *pgxpool.Pool) *bundle {
 		DB: env.db, Cursors: env.cursors, Sealer: seal.NewKey("test", "webhook secret"), Log: log,
 		Now: now, NewID: env.newID,
 	})
-	env.erasures = env.newErasures()
+	env.erasures = env.newErasures(func(context.Context) error { return nil })
 	env.NotificationServiceServer, env.WebhookServiceServer = env.server.notifications, env.webhooks
 	return env
 }

@@ -17,11 +17,14 @@ import (
 	"github.com/coffer-budget/coffer/services/budget/internal/notification"
 )
 
+// consumerName is the name of the service's consumer of all events.
+const consumerName = "budget-events"
+
 // consumer returns the service's consumer of all events. Alerts and webhooks share it, because both
 // need nearly every event, and each consumer costs NATS and this service the same again (ADR 39).
 func (s *server) consumer() outbox.Consumer {
 	return outbox.Consumer{
-		Name: "budget-events", Subject: "*.v1.*.*", Apply: s.applyEvents, Applied: s.wake,
+		Name: consumerName, Subject: "*.v1.*.*", Apply: s.applyEvents, Applied: s.wake,
 	}
 }
 
@@ -55,10 +58,10 @@ func (s *server) wake() {
 }
 
 // newErasures returns the worker that erases users whose accounts are deleted.
-func (s *server) newErasures() *erasure.Eraser {
+func (s *server) newErasures(awaitApplied func(ctx context.Context) error) *erasure.Eraser {
 	return erasure.New(erasure.Dependencies{
-		DB: s.db, Notifications: s.notifications, DeleteBudgets: s.deleteBudgets, Log: s.log,
-		Now: s.now,
+		DB: s.db, Notifications: s.notifications, DeleteBudgets: s.deleteBudgets,
+		AwaitApplied: awaitApplied, Log: s.log, Now: s.now,
 	})
 }
 

@@ -1,6 +1,7 @@
 package budget
 
 import (
+	"context"
 	"testing"
 
 	"github.com/google/uuid"
@@ -83,8 +84,39 @@ func TestErase(t *testing.T) {
 	}
 }
 
+// TestEraseAwaitsEvents applies a published event that names the user while the erasure waits for
+// the consumer. The webhook of the other user delivers it without the name.
+func TestEraseAwaitsEvents(t *testing.T) {
+	t.Parallel()
+	c := newCast(t)
+	erased, owner := c.users["accepted editor"], c.users["owner"]
+	awaited, event := 0, budgettest.NewID()
+	c.erasures.AwaitApplied = func(context.Context) error {
+		awaited++
+		c.apply(t, outbox.Received{
+			ID: event, UserID: owner.ID, Subject: "budget.v1.member.updated",
+			Time: budgettest.Today, Data: &budgetv1.MemberUpdated{
+				BudgetId: c.budget.GetId(), OwnerId: owner.ID.String(),
+				MemberId: erased.ID.String(),
+			},
+		})
+		return nil
+	}
+	c.setsShare(t, "accepted editor")
+	c.erase(t, erased)
+	require.Zero(t, awaited, "earlier events are in the outbox")
+	pgtest.Exec(t, c.db, `DELETE FROM outbox`)
+	c.syncs.RunQueued(t.Context())
+	c.erasures.Jobs.RunQueued(t.Context())
+	require.Equal(t, 1, awaited)
+	delivered := pgtest.Value[string](t, c.db,
+		`SELECT convert_from(body, 'UTF8') FROM webhook_deliveries WHERE event_id = $1`, event)
+	require.Contains(t, delivered, uuid.Nil.String())
+	require.Empty(t, pgtest.Mentions(t, c.db, erased.ID.String(), erased.Email))
+}
+
 // rowsWithout returns the rows of all users but one by table, without the messages that may name
-// that user. Memberships in the budgets of that user are no rows of others.
+// that user. It does not count memberships in the budgets of that user as rows of others.
 func (c *cast) rowsWithout(t *testing.T, erased budgettest.User) map[string][]string {
 	t.Helper()
 	rows := map[string][]string{}

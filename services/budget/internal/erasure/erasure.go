@@ -1,4 +1,4 @@
-// Package erasure deletes what the budget service stores about users whose accounts are deleted
+// Package erasure deletes the data of users whose accounts are deleted from the budget service
 // (ADR 145).
 //
 // The event auth.v1.user.erasing with the name of this service queues an erasure in the table
@@ -8,8 +8,9 @@
 // the erasure and publishes budget.v1.user.erased. Each step can be repeated.
 //
 // Events that are published for other users during the erasure have the nil UUID in the place of
-// the user. Earlier events that name the user leave the outbox first, so nothing that is published
-// after budget.v1.user.erased names the user.
+// the user. Earlier events that name the user leave the outbox, and the consumer of this service
+// applies them, before the rows that it writes are deleted or changed. So nothing that is published
+// or written after budget.v1.user.erased names the user.
 //
 // erasure.go has the worker and its steps, anonymous.go replaces the user in messages, and
 // store_erasure.go has the statements.
@@ -40,8 +41,10 @@ type Dependencies struct {
 	// DeleteBudgets deletes the budgets of an owner, and returns the events of the deletions.
 	DeleteBudgets func(
 		ctx context.Context, tx pgx.Tx, owner uuid.UUID) ([]notification.Addressed, error)
-	Log *slog.Logger
-	Now func() time.Time
+	// AwaitApplied waits until the consumer of this service has applied all published events.
+	AwaitApplied func(ctx context.Context) error
+	Log          *slog.Logger
+	Now          func() time.Time
 }
 
 // Eraser deletes what the service stores about users.
@@ -86,11 +89,24 @@ func (e *Eraser) Queue(ctx context.Context, tx pgx.Tx, events []outbox.Received)
 	return nil
 }
 
-// erase runs the steps of an erasure, and reports whether it is complete. While something remains
-// that names the user, it ends the lease, and the next poll repeats the erasure.
+// erase runs the steps of an erasure, and reports whether it is complete. While the outbox names
+// the user, it ends the lease, and the next poll repeats the erasure.
 func (e *Eraser) erase(ctx context.Context, of erasure) (complete bool, err error) {
 	shared := func(tx pgx.Tx) error { return e.leaveBudgets(ctx, tx, of) }
 	if err := pg.InTx(ctx, e.DB, shared); err != nil {
+		return false, err
+	}
+	publishing, err := selectPublishing(ctx, e.DB, of)
+	if err != nil {
+		return false, err
+	}
+	if publishing {
+		return false, release(ctx, e.DB, of.DeletionID)
+	}
+	// Otherwise the consumer could write a delivery that names the user later.
+	waiting, cancel := context.WithTimeout(ctx, applyTimeout)
+	defer cancel()
+	if err := e.AwaitApplied(waiting); err != nil {
 		return false, err
 	}
 	for _, statement := range deletions {
@@ -106,13 +122,6 @@ func (e *Eraser) erase(ctx context.Context, of erasure) (complete bool, err erro
 		}
 	}
 	err = pg.InTx(ctx, e.DB, func(tx pgx.Tx) error {
-		publishing, err := selectPublishing(ctx, tx, of)
-		if err != nil {
-			return err
-		}
-		if publishing {
-			return release(ctx, tx, of.DeletionID)
-		}
 		erased, err := deleteErasure(ctx, tx, of.DeletionID)
 		// Otherwise another replica has completed it.
 		if err != nil || !erased {

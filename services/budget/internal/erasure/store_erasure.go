@@ -11,9 +11,13 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg"
 )
 
-// lease is the time for which a replica erases. If it takes longer, another one repeats steps at
-// the same time, which is harmless.
-const lease = time.Minute
+const (
+	// lease is the time for which a replica erases. If it takes longer, another one repeats steps
+	// at the same time. This is harmless, because each step can be repeated.
+	lease = time.Minute
+	// applyTimeout limits the time for which an erasure waits for the consumer.
+	applyTimeout = 30 * time.Second
+)
 
 type erasure struct {
 	DeletionID uuid.UUID `db:"deletion_id"`

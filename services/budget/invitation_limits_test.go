@@ -102,7 +102,7 @@ func TestShareBudgetPendingLimit(t *testing.T) {
 }
 
 // TestShareBudgetInvitedByMail requires that one person is not invited twice, with two shares: the
-// e-mail of an invitation by mail may belong to a user who has not verified it.
+// e-mail of an invitation by mail may belong to a user with an unverified e-mail.
 func TestShareBudgetInvitedByMail(t *testing.T) {
 	t.Parallel()
 	env := setup(t)

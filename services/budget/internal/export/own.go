@@ -10,7 +10,7 @@ import (
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 )
 
-// What was deleted after it was listed has no rows in the files that follow.
+// A resource that was deleted after it was listed has no rows in the later files.
 var (
 	errBudgetNotFound  = apierr.New(restv1.Reason_BUDGET_NOT_FOUND)
 	errWebhookNotFound = apierr.New(restv1.Reason_WEBHOOK_NOT_FOUND)

@@ -105,8 +105,8 @@ func (e *Eraser) work(ctx context.Context) (more bool, err error) {
 	return false, errors.Join(errs...)
 }
 
-// erase deletes what is stored about an owner. The rows of a table precede those that they
-// reference, so that a foreign key deletes no more rows than the limit.
+// erase deletes the data of an owner. The rows of a table precede the rows that they reference, so
+// that a foreign key deletes no more rows than the limit.
 func (e *Eraser) erase(ctx context.Context, owner uuid.UUID) error {
 	for _, table := range tables {
 		for deleted := true; deleted; {

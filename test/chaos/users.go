@@ -196,7 +196,7 @@ func rat(s string) *big.Rat {
 // leavers is the number of accounts that are deleted during the load.
 const leavers = 20
 
-// setUpLeavers creates users who have an account like the others. Each shares a budget with the
+// setUpLeavers creates users with an account like the others. Each shares a budget with the
 // previous one.
 func (r *run) setUpLeavers(ctx context.Context) error {
 	for n := range leavers {

@@ -65,9 +65,13 @@ const (
 	maxUserAgent = 255
 )
 
-// sharingSubject selects the events of the budget service. sharingOf picks those that belong in an
-// audit trail. The consumer acknowledges the others without an effect.
-const sharingSubject = "budget.v1.*.*"
+const (
+	// auditConsumer is the name of the consumer that writes the audit trail.
+	auditConsumer = "auth-audit"
+	// sharingSubject selects the events of the budget service. sharingOf picks those that belong in
+	// an audit trail. The consumer acknowledges the others without an effect.
+	sharingSubject = "budget.v1.*.*"
+)
 
 // client is the origin of a request, as the user sees it in the audit trail and the list of
 // sessions.

@@ -190,9 +190,12 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 	go bus.Relay(ctx, db)
 	go bus.Consume(ctx, db,
 		outbox.Consumer{
-			Name: "auth-audit", Subject: sharingSubject, Apply: server.noteSharing,
+			Name: auditConsumer, Subject: sharingSubject, Apply: server.noteSharing,
 			Applied: server.mails.Wake,
 		})
+	server.deletions.AwaitApplied = func(ctx context.Context) error {
+		return bus.AwaitApplied(ctx, auditConsumer)
+	}
 	server.deletions.EraseEvents = bus.Erase
 	go bus.Consume(ctx, db, server.deletions.Consumer())
 	go server.deletions.Run(ctx)
@@ -251,9 +254,6 @@ func newServer(
 	server.invitations = &invitations.Sender{
 		Mails: server.mails, Publish: server.publish, Now: now, NewID: server.newID,
 		RequireVerified: config.verification() != verificationOff,
-	}
-	if err != nil {
-		return nil, err
 	}
 	server.deletions = server.newDeletions(log)
 	return server, nil

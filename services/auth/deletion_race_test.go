@@ -103,3 +103,30 @@ func TestReplayEndsAccess(t *testing.T) {
 	require.Zero(t, live())
 	require.NotEmpty(t, l.rejected(t), "the deletion can be canceled")
 }
+
+// TestDeleteAccountAwaitsAudit applies events that name the user while the deletion waits for the
+// audit trail.
+func TestDeleteAccountAwaitsAudit(t *testing.T) {
+	t.Parallel()
+	l := startDeletion(t)
+	id := l.user.GetId()
+	other := l.register(t, "eve@example.com")
+	entries := func() int {
+		return pgtest.Value[int](t, l.db,
+			`SELECT count(*) FROM audit WHERE user_id = $1 AND sharing IS NOT NULL`, other.GetId())
+	}
+	l.erasedByServices(t)
+	l.deletions.AwaitApplied = func(context.Context) error { return context.DeadlineExceeded }
+	l.deletions.RunQueued(t.Context())
+	require.Equal(t, "erasing", l.status(t).GetStatus(), "the audit trail is behind")
+	require.Empty(t, l.erased)
+	l.deletions.AwaitApplied = func(context.Context) error {
+		require.Empty(t, l.erased, "the events are still in the stream")
+		l.sharing(t, other.GetId(), id, l.user.GetEmail())
+		return nil
+	}
+	l.deletions.RunQueued(t.Context())
+	require.Equal(t, "erased", l.status(t).GetStatus())
+	require.Equal(t, 4, entries())
+	require.Empty(t, pgtest.Mentions(t, l.db, id, l.user.GetEmail()))
+}

@@ -37,6 +37,7 @@ func startDeletion(t *testing.T) *leaving {
 	t.Helper()
 	l := &leaving{post: setupMail(t)}
 	l.deletions.Grace = grace
+	l.deletions.AwaitApplied = func(context.Context) error { return nil }
 	l.deletions.EraseEvents = func(_ context.Context, user uuid.UUID, _ ...string) error {
 		l.erased = append(l.erased, user)
 		return nil
@@ -127,6 +128,16 @@ func (l *leaving) reports(t *testing.T, report proto.Message) {
 	require.NoError(t, pg.InTx(t.Context(), l.db, func(tx pgx.Tx) error {
 		return l.deletions.Consumer().Apply(t.Context(), tx, []outbox.Received{event, event})
 	}))
+}
+
+// erasedByServices ends the grace period, and applies the reports of all services.
+func (l *leaving) erasedByServices(t *testing.T) {
+	t.Helper()
+	l.clock.advance(l.deletions.Grace)
+	require.Equal(t, []string{"budget"}, l.asked(t))
+	l.reports(t, &budgetv1.UserErased{})
+	require.Equal(t, []string{"ledger"}, l.asked(t))
+	l.reports(t, &ledgerv1.UserErased{})
 }
 
 func TestCancelAccountDeletion(t *testing.T) {

@@ -77,9 +77,11 @@ type Server struct {
 	authv1.UnsafeDeletionServiceServer
 	Config
 
-	// EraseEvents deletes the events of a user, and those that contain one of the texts. It is set
-	// before Run.
-	EraseEvents func(ctx context.Context, user uuid.UUID, texts ...string) error
+	// AwaitApplied waits until the audit trail contains all published events that belong in it.
+	// EraseEvents deletes the events of a user, and those that name the user or one of the texts.
+	// Both are set before Run.
+	AwaitApplied func(ctx context.Context) error
+	EraseEvents  func(ctx context.Context, user uuid.UUID, texts ...string) error
 	*jobs.Worker
 	cancelKey, userKey seal.Key
 }

@@ -23,7 +23,7 @@ const (
 	// askAgain is the time after which a service that has not reported is asked again, because the
 	// event may have been lost with the stream.
 	askAgain = time.Hour
-	// eraseTimeout limits the deletion of events.
+	// eraseTimeout limits the deletion of events, and the wait before it.
 	eraseTimeout = time.Minute
 	// measureTimeout limits the time that a gauge may delay a scrape of the metrics.
 	measureTimeout = time.Second
@@ -117,6 +117,10 @@ func (s *Server) finish(ctx context.Context, d deletion) error {
 	}
 	erasing, cancel := context.WithTimeout(ctx, eraseTimeout)
 	defer cancel()
+	// Otherwise an entry that names the user could follow the deletion of the others.
+	if err := s.AwaitApplied(erasing); err != nil {
+		return fmt.Errorf("waiting for the audit trail: %w", err)
+	}
 	if err := s.EraseEvents(erasing, user.ID, user.Email); err != nil {
 		return fmt.Errorf("deleting the events: %w", err)
 	}

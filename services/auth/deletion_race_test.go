@@ -130,3 +130,24 @@ func TestDeleteAccountAwaitsAudit(t *testing.T) {
 	require.Equal(t, 4, entries())
 	require.Empty(t, pgtest.Mentions(t, l.db, id, l.user.GetEmail()))
 }
+
+// TestDeleteAccountDeletesResponses has responses of second steps of sign-ins, which are stored for
+// 24 hours.
+func TestDeleteAccountDeletesResponses(t *testing.T) {
+	t.Parallel()
+	l := startDeletion(t)
+	other := l.register(t, "eve@example.com")
+	for token, user := range map[string]string{"ada": l.user.GetId(), "eve": other.GetId()} {
+		pgtest.Exec(t, l.db, `
+			INSERT INTO ceremonies (hash, kind, user_id, expires_at)
+			VALUES (sha256($1), 'login', $2, $3)`, []byte(token), user, l.clock.now())
+		pgtest.Exec(t, l.db, `
+			INSERT INTO idempotency_keys (scope, key_hash, request_mac)
+			VALUES ('mfa:' || encode(sha256($1), 'hex'), $1, '')`, []byte(token))
+	}
+	l.erasedByServices(t)
+	l.deletions.RunQueued(t.Context())
+	require.Equal(t, "erased", l.status(t).GetStatus())
+	require.Equal(t, []byte("eve"), pgtest.Value[[]byte](t, l.db,
+		`SELECT key_hash FROM idempotency_keys WHERE scope LIKE 'mfa:%'`))
+}

@@ -76,6 +76,10 @@ var userRows = []string{
 	`
 		DELETE FROM idempotency_keys
 		WHERE scope IN (@id, 'login:' || @email, 'register:' || @email)`,
+	`
+		DELETE FROM idempotency_keys k
+		USING ceremonies c
+		WHERE c.user_id = @id::uuid AND k.scope = 'mfa:' || encode(c.hash, 'hex')`,
 	`DELETE FROM users WHERE id = @id::uuid AND email = @email`,
 }
 

@@ -90,9 +90,10 @@ type Config struct {
 	// (inviting others, creating personal access tokens and exporting the account) or required
 	// (also signing in). Without a value it is soft if mail is configured, and off otherwise.
 	EmailVerification string `env:"EMAIL_VERIFICATION"`
-	// DeletionGrace is the time between the request to delete an account and the deletion. A time
-	// shorter than AccessTTL is for tests: a request that is in progress, or a replica that starts
-	// in that time and accepts an access token, could store rows after the deletion.
+	// DeletionGrace is the time between the request to delete an account and the deletion. It is at
+	// least AccessTTL: otherwise a request that is in progress, or a replica that starts in that
+	// time and accepts an access token, could store rows after the deletion. 0 is for tests, and
+	// deletes immediately.
 	DeletionGrace time.Duration `env:"DELETION_GRACE" envDefault:"72h"`
 }
 

@@ -246,6 +246,19 @@ func TestDeleteAccount(t *testing.T) {
 	require.Empty(t, pgtest.Mentions(t, l.db, l.deletion))
 }
 
+// TestDeletionGrace has a grace period shorter than the lifetime of access tokens.
+func TestDeletionGrace(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	for grace, want := range map[time.Duration]time.Duration{
+		0: 0, time.Minute: testConfig.AccessTTL, 72 * time.Hour: 72 * time.Hour,
+	} {
+		config := testConfig
+		config.DeletionGrace = grace
+		require.Equal(t, want, b.replica(t, config).deletions.Grace)
+	}
+}
+
 // sharing writes audit entries of a user that name the other one, and a link to the e-mail.
 func (l *leaving) sharing(t *testing.T, user, named, email string) {
 	t.Helper()

@@ -209,8 +209,12 @@ func ReplayDeletions() app.Command { return deletion.Command(Migrations) }
 
 // newDeletions returns the server that deletes accounts.
 func (s *server) newDeletions(log *slog.Logger) *deletion.Server {
+	grace := s.config.DeletionGrace
+	if grace > 0 {
+		grace = max(grace, s.config.AccessTTL)
+	}
 	return deletion.New(deletion.Config{
-		DB: s.db, ServiceKey: s.config.ServiceKey, Grace: s.config.DeletionGrace, Mails: s.mails,
+		DB: s.db, ServiceKey: s.config.ServiceKey, Grace: grace, Mails: s.mails,
 		EndAccess: s.endAccessForDeletion, Canceled: s.noteCanceled, Publish: s.publish,
 		Now: s.now, NewID: s.newID, Log: log,
 	})

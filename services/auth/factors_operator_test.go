@@ -11,8 +11,8 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg/pgtest"
 )
 
-// TestOperatorDisablesSecondFactor runs the statement of docs/operations.md for a user who has lost
-// the phone and all recovery codes.
+// TestOperatorDisablesSecondFactor runs the statement of docs/operations.md for a user who lost the
+// phone and all recovery codes.
 func TestOperatorDisablesSecondFactor(t *testing.T) {
 	t.Parallel()
 	p := setupProtected(t)

@@ -27,7 +27,7 @@ const (
 	// share an address.
 	failuresPerAddress = 100
 	// codesPerChallenge limits the wrong codes for one second step of a sign-in, and codesPerUser
-	// those for a user. Only somebody who knows the password, or who acts in a session, can try.
+	// the wrong codes for a user. Attempts need the password or a session.
 	codesPerChallenge = 5
 	codesPerUser      = 10
 	// failureWindow starts with the first failure of a subject. When it ends, the count starts

@@ -174,10 +174,10 @@ func (s *server) resetPassword(
 	return s.report(ctx, tx, changed.ID, mail.PasswordChanged, nil)
 }
 
-// endAccess ends all sessions and deletes all personal access tokens of a user whose account its
-// owner has recovered, because others may have started and created them, or will delete. It writes
-// audit entries of these and of the cause, which has the given type. The transaction must have
-// locked the user.
+// endAccess ends all sessions and deletes all personal access tokens of a user. It is called for an
+// account that its owner has recovered, because others may have started and created them, and for
+// an account that will be deleted. It writes their audit entries and one of this kind, the cause.
+// The transaction must have locked the user.
 func (s *server) endAccess(
 	ctx context.Context, tx pgx.Tx, kind string, user uuid.UUID, from client,
 ) error {

@@ -22,7 +22,7 @@ import (
 
 const codeMFARequired = "MFA_REQUIRED"
 
-// proven is a user who has proved the identity.
+// proven is a user with a proved identity.
 type proven struct {
 	user
 	// secondFactor is set if the user proved a second factor too.
@@ -120,8 +120,8 @@ func (s *server) LoginMfa(
 	return resp, nil
 }
 
-// useChallenge marks a challenge as used and returns its user, who is locked like by lockPassword
-// before any factor is, so that changes of factors and sign-ins cannot deadlock.
+// useChallenge marks a challenge as used and returns its user. It locks the user like lockPassword,
+// and before any factor, so that changes of factors and sign-ins cannot deadlock.
 func (s *server) useChallenge(
 	ctx context.Context, tx pgx.Tx, token string, challenge factors.Challenge,
 ) (user, error) {

@@ -58,7 +58,7 @@ func selectUserByEmail(ctx context.Context, q pg.Querier, email string) (user, e
 }
 
 // selectInvitable is selectUserByEmail without users whose account is being deleted after the grace
-// period: the budget service could store a membership after it has deleted those of the user.
+// period: the budget service could store a membership after it has deleted all rows of the user.
 func selectInvitable(ctx context.Context, q pg.Querier, email string) (user, error) {
 	return pg.One[user](ctx, q,
 		`SELECT `+userColumns+` FROM users u WHERE u.email = $1 AND `+deletion.NotBegun, email)

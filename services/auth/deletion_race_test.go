@@ -50,6 +50,29 @@ func TestDeleteAccountWithNewEmail(t *testing.T) {
 	require.Empty(t, pgtest.Mentions(t, l.db, id.String(), former))
 }
 
+// TestDeleteAccountWithNewEvent adds an event of the user to the outbox while the events in the
+// stream are deleted. They are deleted again after its publication.
+func TestDeleteAccountWithNewEvent(t *testing.T) {
+	t.Parallel()
+	l := startDeletion(t)
+	l.erasedByServices(t)
+	erasures := 0
+	l.deletions.EraseEvents = func(context.Context, uuid.UUID, ...string) error {
+		if erasures++; erasures == 1 {
+			pgtest.Exec(t, l.db, `
+				INSERT INTO outbox (id, user_id, subject, data)
+				VALUES ($1, $1, 'auth.v1.user.updated', '')`, l.user.GetId())
+		}
+		return nil
+	}
+	l.deletions.RunQueued(t.Context())
+	require.Equal(t, "erasing", l.status(t).GetStatus())
+	pgtest.Exec(t, l.db, `DELETE FROM outbox`)
+	l.deletions.RunQueued(t.Context())
+	require.Equal(t, "erased", l.status(t).GetStatus())
+	require.Equal(t, 2, erasures)
+}
+
 // TestDeleteAccountEndsInvitations invites a user before and after the services delete the rows of
 // the user. They would store the invitation after that.
 func TestDeleteAccountEndsInvitations(t *testing.T) {

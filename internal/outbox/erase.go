@@ -17,9 +17,9 @@ import (
 // user who receives them.
 const sharing = "budget.v1.*.*.*"
 
-// Erase deletes all events of a user from the stream, and the events of other users in which a field
-// is the id of the user or another of the texts. It reads the events of the budget service. The
-// caller must have ended the publication of such events.
+// Erase deletes all events of a user from the stream, and the events of other users in which a
+// field is the id of the user or another of the texts. It reads the events of the budget service.
+// The caller must have ended the publication of such events.
 func (b *Bus) Erase(ctx context.Context, user uuid.UUID, texts ...string) error {
 	stream, err := b.js.Stream(ctx, streamName)
 	if err != nil {

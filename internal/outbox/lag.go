@@ -54,7 +54,8 @@ func (b *Bus) AwaitApplied(ctx context.Context, consumer string) error {
 			return fmt.Errorf("reading the position of consumer %s: %w", consumer, err)
 		}
 		// Without outstanding events, the floor may be that of an event before deleted ones.
-		if info.AckFloor.Stream >= last.Sequence || info.NumPending == 0 && info.NumAckPending == 0 {
+		idle := info.NumPending == 0 && info.NumAckPending == 0
+		if idle || info.AckFloor.Stream >= last.Sequence {
 			return nil
 		}
 		sleep(ctx, minPollInterval)

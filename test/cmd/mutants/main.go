@@ -3,7 +3,8 @@
 //
 //	go run ./test/cmd/mutants [flags] services/auth gateway/internal/admission=gateway ...
 //
-// The tests of a package are its own, or those of the package after the equals sign.
+// The tests of a package are its own, or those of the packages after the equals sign, separated by
+// plus signs.
 //
 // It finds the changes in the syntax tree and in the SQL of the package, so that there is no list
 // to maintain:
@@ -52,8 +53,8 @@ func main() {
 
 type runner struct {
 	dir, temp, tests string
-	// tester is the folder whose tests run.
-	tester string
+	// testers are the folders whose tests run.
+	testers []string
 	// limit is a multiple of the time that the tests need without a mutation.
 	limit time.Duration
 }
@@ -78,7 +79,7 @@ func run(ctx context.Context, args []string) (survivors int, err error) {
 	defer func() { err = errors.Join(err, os.RemoveAll(temp)) }()
 	// The packages are tested one after the other, because their tests use all processors.
 	for _, arg := range flags.Args() {
-		dir, tester, _ := strings.Cut(arg, "=")
+		dir, testers, _ := strings.Cut(arg, "=")
 		mutants, err := find(dir)
 		if err != nil {
 			return survivors, err
@@ -95,7 +96,9 @@ func run(ctx context.Context, args []string) (survivors int, err error) {
 			}
 			continue
 		}
-		r := &runner{dir: dir, temp: temp, tests: *tests, tester: cmp.Or(tester, dir)}
+		r := &runner{
+			dir: dir, temp: temp, tests: *tests, testers: strings.Split(cmp.Or(testers, dir), "+"),
+		}
 		n, err := r.all(ctx, selected)
 		survivors += n
 		if err != nil {
@@ -154,9 +157,22 @@ const (
 
 var failure = regexp.MustCompile(`--- FAIL: (\S+)`)
 
-// test builds the package's tests with a mutant, or without one, and runs them. failed is the name
-// of the test that killed the mutant, or empty if the whole test program ended.
+// test tests a mutant, or the package without one, until the tests of a folder notice it. failed is
+// the name of the test that killed the mutant, or empty if the whole test program ended.
 func (r *runner) test(ctx context.Context, mutant *mutant) (v verdictOf, failed string, err error) {
+	for _, tester := range r.testers {
+		v, failed, err = r.testIn(ctx, tester, mutant)
+		if err != nil || v != survived {
+			break
+		}
+	}
+	return v, failed, err
+}
+
+// testIn builds the tests of a folder with a mutant, or without one, and runs them.
+func (r *runner) testIn(
+	ctx context.Context, tester string, mutant *mutant,
+) (v verdictOf, failed string, err error) {
 	program := filepath.Join(r.temp, "package.test")
 	build := []string{"test", "-c", "-o", program}
 	if mutant != nil {
@@ -166,7 +182,7 @@ func (r *runner) test(ctx context.Context, mutant *mutant) (v verdictOf, failed 
 		}
 		build = append(build, "-overlay", overlay)
 	}
-	build = append(build, "./"+r.tester)
+	build = append(build, "./"+tester)
 	if out, err := exec.CommandContext(ctx, "go", build...).CombinedOutput(); err != nil {
 		if mutant == nil || ctx.Err() != nil {
 			return "", "", fmt.Errorf("building the tests: %w\n%s", err, out)
@@ -178,7 +194,7 @@ func (r *runner) test(ctx context.Context, mutant *mutant) (v verdictOf, failed 
 	defer cancel()
 	tests := exec.CommandContext(limited, program, "-test.failfast", "-test.run="+r.tests)
 	// The delay applies to processes that the tests have started and that still hold the output.
-	tests.Dir, tests.WaitDelay = r.tester, 5*time.Second
+	tests.Dir, tests.WaitDelay = tester, 5*time.Second
 	out, err := tests.CombinedOutput()
 	switch {
 	case ctx.Err() != nil:

@@ -9112,7 +9112,7 @@ type Reconciliation struct {
 	// Date Last day of the statement, YYYY-MM-DD.
 	Date openapi_types.Date `json:"date"`
 
-	// Differs True if a locked transaction was changed or deleted since, with unlock=true.
+	// Differs True if a locked transaction was changed or deleted since, with unlock=true, or if the opening balance of the wallet was changed, as far as the balance contains it.
 	Differs bool `json:"differs"`
 
 	// Id UUID, version 7.
@@ -14194,7 +14194,7 @@ type ClientInterface interface {
 
 	// UpdateWalletWithBody Update wallet
 	//
-	// Renames, archives or restores a wallet, or changes its appearance or its opening balance. A new opening balance changes the balance by the difference. The currency cannot be changed.
+	// Renames, archives or restores a wallet, or changes its kind, its appearance or its opening balance. A new opening balance changes the balance by the difference, and reconciliations that contain it differ then. The currency cannot be changed.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -14203,7 +14203,7 @@ type ClientInterface interface {
 
 	// UpdateWallet Update wallet
 	//
-	// Renames, archives or restores a wallet, or changes its appearance or its opening balance. A new opening balance changes the balance by the difference. The currency cannot be changed.
+	// Renames, archives or restores a wallet, or changes its kind, its appearance or its opening balance. A new opening balance changes the balance by the difference, and reconciliations that contain it differ then. The currency cannot be changed.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -14237,7 +14237,7 @@ type ClientInterface interface {
 
 	// ReconcileWalletWithBody Reconcile wallet
 	//
-	// Reconciles a wallet with the statement of its bank: if the opening balance and the cleared transactions up to a day have the balance of the statement, these transactions are locked. Their amounts, dates, wallets, currencies and `cleared` can then be changed, and they can be deleted, only with unlock=true. Otherwise BALANCE_DIFFERS is returned, whose details are expected, actual and difference. With adjust=true, an adjustment with the difference precedes.
+	// Reconciles a wallet with the statement of its bank: if the opening balance and the cleared transactions up to a day have the balance of the statement, these transactions are locked. Their amounts, dates, wallets, currencies and `cleared` can then be changed, and they can be deleted, only with unlock=true. Otherwise BALANCE_DIFFERS is returned, whose details are expected, actual and difference. With adjust=true, an adjustment with the difference precedes. A reconciliation locks at most 20000 transactions. For more, LIMIT_REACHED is returned: reconcile an earlier day first.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -14246,7 +14246,7 @@ type ClientInterface interface {
 
 	// ReconcileWallet Reconcile wallet
 	//
-	// Reconciles a wallet with the statement of its bank: if the opening balance and the cleared transactions up to a day have the balance of the statement, these transactions are locked. Their amounts, dates, wallets, currencies and `cleared` can then be changed, and they can be deleted, only with unlock=true. Otherwise BALANCE_DIFFERS is returned, whose details are expected, actual and difference. With adjust=true, an adjustment with the difference precedes.
+	// Reconciles a wallet with the statement of its bank: if the opening balance and the cleared transactions up to a day have the balance of the statement, these transactions are locked. Their amounts, dates, wallets, currencies and `cleared` can then be changed, and they can be deleted, only with unlock=true. Otherwise BALANCE_DIFFERS is returned, whose details are expected, actual and difference. With adjust=true, an adjustment with the difference precedes. A reconciliation locks at most 20000 transactions. For more, LIMIT_REACHED is returned: reconcile an earlier day first.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -17752,7 +17752,7 @@ func (c *Client) GetWallet(ctx context.Context, id openapi_types.UUID, params *G
 
 // UpdateWalletWithBody Update wallet
 //
-// Renames, archives or restores a wallet, or changes its appearance or its opening balance. A new opening balance changes the balance by the difference. The currency cannot be changed.
+// Renames, archives or restores a wallet, or changes its kind, its appearance or its opening balance. A new opening balance changes the balance by the difference, and reconciliations that contain it differ then. The currency cannot be changed.
 //
 // Takes any type of body and a specified content type.
 //
@@ -17771,7 +17771,7 @@ func (c *Client) UpdateWalletWithBody(ctx context.Context, id openapi_types.UUID
 
 // UpdateWallet Update wallet
 //
-// Renames, archives or restores a wallet, or changes its appearance or its opening balance. A new opening balance changes the balance by the difference. The currency cannot be changed.
+// Renames, archives or restores a wallet, or changes its kind, its appearance or its opening balance. A new opening balance changes the balance by the difference, and reconciliations that contain it differ then. The currency cannot be changed.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -17845,7 +17845,7 @@ func (c *Client) ListReconciliations(ctx context.Context, walletId openapi_types
 
 // ReconcileWalletWithBody Reconcile wallet
 //
-// Reconciles a wallet with the statement of its bank: if the opening balance and the cleared transactions up to a day have the balance of the statement, these transactions are locked. Their amounts, dates, wallets, currencies and `cleared` can then be changed, and they can be deleted, only with unlock=true. Otherwise BALANCE_DIFFERS is returned, whose details are expected, actual and difference. With adjust=true, an adjustment with the difference precedes.
+// Reconciles a wallet with the statement of its bank: if the opening balance and the cleared transactions up to a day have the balance of the statement, these transactions are locked. Their amounts, dates, wallets, currencies and `cleared` can then be changed, and they can be deleted, only with unlock=true. Otherwise BALANCE_DIFFERS is returned, whose details are expected, actual and difference. With adjust=true, an adjustment with the difference precedes. A reconciliation locks at most 20000 transactions. For more, LIMIT_REACHED is returned: reconcile an earlier day first.
 //
 // Takes any type of body and a specified content type.
 //
@@ -17864,7 +17864,7 @@ func (c *Client) ReconcileWalletWithBody(ctx context.Context, walletId openapi_t
 
 // ReconcileWallet Reconcile wallet
 //
-// Reconciles a wallet with the statement of its bank: if the opening balance and the cleared transactions up to a day have the balance of the statement, these transactions are locked. Their amounts, dates, wallets, currencies and `cleared` can then be changed, and they can be deleted, only with unlock=true. Otherwise BALANCE_DIFFERS is returned, whose details are expected, actual and difference. With adjust=true, an adjustment with the difference precedes.
+// Reconciles a wallet with the statement of its bank: if the opening balance and the cleared transactions up to a day have the balance of the statement, these transactions are locked. Their amounts, dates, wallets, currencies and `cleared` can then be changed, and they can be deleted, only with unlock=true. Otherwise BALANCE_DIFFERS is returned, whose details are expected, actual and difference. With adjust=true, an adjustment with the difference precedes. A reconciliation locks at most 20000 transactions. For more, LIMIT_REACHED is returned: reconcile an earlier day first.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -29214,7 +29214,7 @@ type ClientWithResponsesInterface interface {
 
 	// UpdateWalletWithBodyWithResponse Update wallet
 	//
-	// Renames, archives or restores a wallet, or changes its appearance or its opening balance. A new opening balance changes the balance by the difference. The currency cannot be changed.
+	// Renames, archives or restores a wallet, or changes its kind, its appearance or its opening balance. A new opening balance changes the balance by the difference, and reconciliations that contain it differ then. The currency cannot be changed.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -29223,7 +29223,7 @@ type ClientWithResponsesInterface interface {
 
 	// UpdateWalletWithResponse Update wallet
 	//
-	// Renames, archives or restores a wallet, or changes its appearance or its opening balance. A new opening balance changes the balance by the difference. The currency cannot be changed.
+	// Renames, archives or restores a wallet, or changes its kind, its appearance or its opening balance. A new opening balance changes the balance by the difference, and reconciliations that contain it differ then. The currency cannot be changed.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -29259,7 +29259,7 @@ type ClientWithResponsesInterface interface {
 
 	// ReconcileWalletWithBodyWithResponse Reconcile wallet
 	//
-	// Reconciles a wallet with the statement of its bank: if the opening balance and the cleared transactions up to a day have the balance of the statement, these transactions are locked. Their amounts, dates, wallets, currencies and `cleared` can then be changed, and they can be deleted, only with unlock=true. Otherwise BALANCE_DIFFERS is returned, whose details are expected, actual and difference. With adjust=true, an adjustment with the difference precedes.
+	// Reconciles a wallet with the statement of its bank: if the opening balance and the cleared transactions up to a day have the balance of the statement, these transactions are locked. Their amounts, dates, wallets, currencies and `cleared` can then be changed, and they can be deleted, only with unlock=true. Otherwise BALANCE_DIFFERS is returned, whose details are expected, actual and difference. With adjust=true, an adjustment with the difference precedes. A reconciliation locks at most 20000 transactions. For more, LIMIT_REACHED is returned: reconcile an earlier day first.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -29268,7 +29268,7 @@ type ClientWithResponsesInterface interface {
 
 	// ReconcileWalletWithResponse Reconcile wallet
 	//
-	// Reconciles a wallet with the statement of its bank: if the opening balance and the cleared transactions up to a day have the balance of the statement, these transactions are locked. Their amounts, dates, wallets, currencies and `cleared` can then be changed, and they can be deleted, only with unlock=true. Otherwise BALANCE_DIFFERS is returned, whose details are expected, actual and difference. With adjust=true, an adjustment with the difference precedes.
+	// Reconciles a wallet with the statement of its bank: if the opening balance and the cleared transactions up to a day have the balance of the statement, these transactions are locked. Their amounts, dates, wallets, currencies and `cleared` can then be changed, and they can be deleted, only with unlock=true. Otherwise BALANCE_DIFFERS is returned, whose details are expected, actual and difference. With adjust=true, an adjustment with the difference precedes. A reconciliation locks at most 20000 transactions. For more, LIMIT_REACHED is returned: reconcile an earlier day first.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -40334,7 +40334,7 @@ func (c *ClientWithResponses) GetWalletWithResponse(ctx context.Context, id open
 
 // UpdateWalletWithBodyWithResponse Update wallet
 //
-// Renames, archives or restores a wallet, or changes its appearance or its opening balance. A new opening balance changes the balance by the difference. The currency cannot be changed.
+// Renames, archives or restores a wallet, or changes its kind, its appearance or its opening balance. A new opening balance changes the balance by the difference, and reconciliations that contain it differ then. The currency cannot be changed.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -40349,7 +40349,7 @@ func (c *ClientWithResponses) UpdateWalletWithBodyWithResponse(ctx context.Conte
 
 // UpdateWalletWithResponse Update wallet
 //
-// Renames, archives or restores a wallet, or changes its appearance or its opening balance. A new opening balance changes the balance by the difference. The currency cannot be changed.
+// Renames, archives or restores a wallet, or changes its kind, its appearance or its opening balance. A new opening balance changes the balance by the difference, and reconciliations that contain it differ then. The currency cannot be changed.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -40409,7 +40409,7 @@ func (c *ClientWithResponses) ListReconciliationsWithResponse(ctx context.Contex
 
 // ReconcileWalletWithBodyWithResponse Reconcile wallet
 //
-// Reconciles a wallet with the statement of its bank: if the opening balance and the cleared transactions up to a day have the balance of the statement, these transactions are locked. Their amounts, dates, wallets, currencies and `cleared` can then be changed, and they can be deleted, only with unlock=true. Otherwise BALANCE_DIFFERS is returned, whose details are expected, actual and difference. With adjust=true, an adjustment with the difference precedes.
+// Reconciles a wallet with the statement of its bank: if the opening balance and the cleared transactions up to a day have the balance of the statement, these transactions are locked. Their amounts, dates, wallets, currencies and `cleared` can then be changed, and they can be deleted, only with unlock=true. Otherwise BALANCE_DIFFERS is returned, whose details are expected, actual and difference. With adjust=true, an adjustment with the difference precedes. A reconciliation locks at most 20000 transactions. For more, LIMIT_REACHED is returned: reconcile an earlier day first.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -40424,7 +40424,7 @@ func (c *ClientWithResponses) ReconcileWalletWithBodyWithResponse(ctx context.Co
 
 // ReconcileWalletWithResponse Reconcile wallet
 //
-// Reconciles a wallet with the statement of its bank: if the opening balance and the cleared transactions up to a day have the balance of the statement, these transactions are locked. Their amounts, dates, wallets, currencies and `cleared` can then be changed, and they can be deleted, only with unlock=true. Otherwise BALANCE_DIFFERS is returned, whose details are expected, actual and difference. With adjust=true, an adjustment with the difference precedes.
+// Reconciles a wallet with the statement of its bank: if the opening balance and the cleared transactions up to a day have the balance of the statement, these transactions are locked. Their amounts, dates, wallets, currencies and `cleared` can then be changed, and they can be deleted, only with unlock=true. Otherwise BALANCE_DIFFERS is returned, whose details are expected, actual and difference. With adjust=true, an adjustment with the difference precedes. A reconciliation locks at most 20000 transactions. For more, LIMIT_REACHED is returned: reconcile an earlier day first.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //

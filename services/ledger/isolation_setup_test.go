@@ -123,14 +123,17 @@ func (s *isolated) reconciling() *reconciliations.Reconciliations {
 	return &reconciliations.Reconciliations{Ledger: s.env.Ledger, Cursors: s.env.Cursors}
 }
 
-// prepareReconciliation reconciles an adjustment in another currency, which it locks.
+// prepareReconciliation reconciles an adjustment in another currency, which it locks, and the
+// opening balance of the same wallet, which a request changes later.
 func (s *isolated) prepareReconciliation(t *testing.T) {
 	t.Helper()
-	_, err := s.reconciling().ReconcileWallet(s.user.Ctx, &ledgerv1.ReconcileWalletRequest{
-		WalletId: s.wallets[1], Currency: new("USD"), Date: "2026-02-01", Balance: "5",
-		Adjust: true,
-	})
-	require.NoError(t, err)
+	for _, stated := range []struct{ currency, balance string }{{"USD", "5"}, {"EUR", "0"}} {
+		_, err := s.reconciling().ReconcileWallet(s.user.Ctx, &ledgerv1.ReconcileWalletRequest{
+			WalletId: s.wallets[1], Currency: &stated.currency, Date: "2026-02-01",
+			Balance: stated.balance, Adjust: true,
+		})
+		require.NoError(t, err)
+	}
 }
 
 // prepare creates rows in all tables: two wallets of the user, categories of which one was merged,

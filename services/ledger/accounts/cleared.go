@@ -8,6 +8,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/apierr"
 	"github.com/coffer-budget/coffer/internal/calendar"
 	"github.com/coffer-budget/coffer/internal/money"
+	"github.com/coffer-budget/coffer/internal/pg"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/balances"
 	"github.com/coffer-budget/coffer/services/ledger/request"
@@ -47,6 +48,9 @@ func (s *Accounts) compareCleared(
 	defer leave()
 	rows, err := balances.SelectCleared(ctx, s.DB,
 		balances.ClearedQuery{Owner: w.OwnerID, Wallet: w.ID, End: end})
+	if pg.IsOutOfRange(err) {
+		return nil, errClearedOverflow
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -105,15 +105,26 @@ func lockWalletRow(ctx context.Context, q pg.Querier, owner, id uuid.UUID) error
 
 // updateWallet writes the fields of a wallet that its owner can change, and the version. It adds
 // opened, the change of the opening balance, to the balance in the wallet's own currency. It
-// violates wallet_balances_amount_range if that is out of range. The caller has called
-// posting.ShareOwner, so no other write of the owner changes the balance before the transaction
-// ends.
+// violates wallet_balances_amount_range if that is out of range. Reconciliations whose balance
+// contains another opening balance than before record that they differ: table wallets still has
+// the former values, because all parts of the statement have one snapshot. The caller has called
+// posting.ShareOwner, so no other write of the owner changes the balance, or reconciles the wallet,
+// before the transaction ends.
 func updateWallet(ctx context.Context, q pg.Querier, wallet wallet, opened int64) error {
 	return pg.Exec(ctx, q, `
 		WITH opened AS (
 			UPDATE wallet_balances
 			SET amount_minor = amount_minor + $3
 			WHERE owner_id = $1 AND wallet_id = $2 AND currency = $4 AND $3::bigint <> 0
+		), differing AS (
+			UPDATE reconciliations r
+			SET differs = true
+			FROM wallets w
+			WHERE w.owner_id = $1 AND w.id = $2
+				AND r.owner_id = $1 AND r.wallet_id = $2 AND r.currency = $4 AND NOT r.differs
+				AND CASE WHEN coalesce(w.opening_date <= r.date, true)
+						THEN w.initial_minor ELSE 0 END
+					<> CASE WHEN coalesce($7::date <= r.date, true) THEN $6::bigint ELSE 0 END
 		)
 		UPDATE wallets
 		SET name = $5, initial_minor = $6, opening_date = $7,

@@ -1,9 +1,9 @@
 // Package balances computes past balances of wallets, and those of their cleared transactions.
 //
 // A past balance is the current one minus all later movements: the monthly totals with the monthly
-// transfers, which contain the adjustments, and the opening balance from its opening day on. Months
-// that contain one of the moments are read from their transactions. So the cost of moments between
-// months does not depend on the number of transactions. The files:
+// transfers, which contain the adjustments, and the opening balance from its opening day on. The
+// months from the first to the last one with a moment inside are read from their transactions. So
+// the cost of moments between months does not depend on the number of transactions. The files:
 //
 //   - balances.go: the rule. store_balances.go: the statement
 //   - store_cleared.go: the balances of cleared transactions, which no kept sum has
@@ -11,6 +11,7 @@ package balances
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -29,6 +30,12 @@ var (
 	errTooLarge = apierr.New(restv1.Reason_REPORT_TOO_LARGE).With("interval",
 		"must be month, quarter or year with whole months, or the period must be shorter")
 	errOverflow = apierr.Invalid("from",
+		"must be later: the movements since then exceed the maximum")
+	// The errors of At are about one day.
+	errDayTooLarge = apierr.New(restv1.Reason_REPORT_TOO_LARGE).With("date",
+		"must be later, or the last day of a month: the rest of the month has too many "+
+			"transactions")
+	errDayOverflow = apierr.Invalid("date",
 		"must be later: the movements since then exceed the maximum")
 )
 
@@ -83,7 +90,7 @@ func Select(ctx context.Context, q pg.Querier, query Query) ([]Balance, error) {
 }
 
 // At returns the balance of a wallet at the end of a day. It is 0 if the wallet has never had the
-// currency.
+// currency. Its errors are those of Select, with the field date.
 func At(
 	ctx context.Context, q pg.Querier, owner, wallet uuid.UUID, currency string, day time.Time,
 ) (int64, error) {
@@ -91,7 +98,12 @@ func At(
 		Owner: owner, Ends: []time.Time{day.AddDate(0, 0, 1)}, Wallets: []uuid.UUID{wallet},
 		Currency: currency,
 	})
-	if err != nil || len(found) == 0 {
+	switch {
+	case errors.Is(err, errTooLarge):
+		return 0, errDayTooLarge
+	case errors.Is(err, errOverflow):
+		return 0, errDayOverflow
+	case err != nil || len(found) == 0:
 		return 0, err
 	}
 	return found[0].Amounts[0], nil

@@ -25,23 +25,27 @@ type Cleared struct {
 	Balance int64
 	// Uncleared is the sum of the other transactions, and Count is their number.
 	Uncleared, Count int64
+	// Unlocked is the number of cleared transactions that no reconciliation locks.
+	Unlocked int64
 }
 
 // SelectCleared adds up the opening balance and the transactions of a wallet. It reads all of these
 // transactions. The own currency of the wallet comes first, and has a row without transactions,
-// too.
+// too. If a sum does not fit into a bigint, it returns an error that pg.IsOutOfRange recognizes.
 func SelectCleared(ctx context.Context, q pg.Querier, query ClearedQuery) ([]Cleared, error) {
 	return pg.All[Cleared](ctx, q, `
 		SELECT b.currency,
 			(CASE WHEN b.currency = w.currency AND coalesce(w.opening_date < $5, true)
 				THEN w.initial_minor ELSE 0 END + coalesce(s.cleared, 0))::bigint AS balance,
-			coalesce(s.uncleared, 0)::bigint AS uncleared, coalesce(s.count, 0) AS count
+			coalesce(s.uncleared, 0)::bigint AS uncleared, coalesce(s.count, 0) AS count,
+			coalesce(s.unlocked, 0) AS unlocked
 		FROM wallets w
 		JOIN wallet_balances b ON b.owner_id = w.owner_id AND b.wallet_id = w.id
 		LEFT JOIN (
 			SELECT currency, sum(amount_minor) FILTER (WHERE cleared) AS cleared,
 				sum(amount_minor) FILTER (WHERE NOT cleared) AS uncleared,
-				count(*) FILTER (WHERE NOT cleared) AS count
+				count(*) FILTER (WHERE NOT cleared) AS count,
+				count(*) FILTER (WHERE cleared AND reconciliation_id IS NULL) AS unlocked
 			FROM transactions
 			WHERE owner_id = $1 AND wallet_id = $2 AND ($3 = '' OR currency = $3)
 				AND ($4::timestamptz IS NULL OR date < $4)

@@ -16,4 +16,8 @@ var (
 		"must differ from that of the wallet by at most 999999999999.99")
 	errLimitReached = apierr.New(restv1.Reason_LIMIT_REACHED).With("walletId",
 		fmt.Sprintf("must have at most %d reconciliations", maxReconciliations))
+	errTooManyToLock = apierr.New(restv1.Reason_LIMIT_REACHED).With("date",
+		fmt.Sprintf("must be earlier: a reconciliation locks at most %d transactions", maxLocked))
+	errClearedOverflow = apierr.Invalid("date",
+		"must be earlier: the cleared transactions exceed the maximum")
 )

@@ -36,8 +36,14 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/request"
 )
 
-// maxReconciliations is the maximum number of reconciliations per wallet: one a week for 19 years.
-const maxReconciliations = 1000
+const (
+	// maxReconciliations is the maximum number of reconciliations per wallet: one a week for 19
+	// years.
+	maxReconciliations = 1000
+	// maxLocked is the maximum number of transactions that a reconciliation locks. The request
+	// writes each of them, and so does the deletion, while other writes of the owner wait.
+	maxLocked = 20_000
+)
 
 // Reconciliations implements the RPCs.
 type Reconciliations struct {
@@ -103,13 +109,21 @@ func (s *Reconciliations) reconcile(
 	if count >= maxReconciliations {
 		return reconciliation{}, errLimitReached
 	}
-	actual, err := stated.cleared(ctx, tx, owner)
+	cleared, err := stated.cleared(ctx, tx, owner)
 	if err != nil {
 		return reconciliation{}, err
 	}
-	if difference := expected - actual; difference != 0 {
+	difference := expected - cleared.Balance
+	locks := cleared.Unlocked
+	if adjust && difference != 0 {
+		locks++ // the adjustment
+	}
+	if locks > maxLocked {
+		return reconciliation{}, errTooManyToLock
+	}
+	if difference != 0 {
 		if !adjust {
-			return reconciliation{}, differs(stated.currency, expected, actual)
+			return reconciliation{}, differs(stated.currency, expected, cleared.Balance)
 		}
 		_, err := s.adjust(ctx, tx, stated, posting.Transaction{
 			OwnerID: owner, AmountMinor: difference, Cleared: true,

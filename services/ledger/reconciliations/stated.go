@@ -65,15 +65,20 @@ func (s *stated) resolve(ctx context.Context, q pg.Querier, owner uuid.UUID) (in
 	return minor, nil
 }
 
-// cleared returns the balance of the cleared transactions at the end of the day. It is 0 if the
-// wallet has never had the currency.
-func (s stated) cleared(ctx context.Context, q pg.Querier, owner uuid.UUID) (int64, error) {
+// cleared returns the balance of the cleared transactions at the end of the day, and how many of
+// them can be locked. Both are 0 if the wallet has never had the currency.
+func (s stated) cleared(
+	ctx context.Context, q pg.Querier, owner uuid.UUID,
+) (balances.Cleared, error) {
 	found, err := balances.SelectCleared(ctx, q, balances.ClearedQuery{
 		Owner: owner, Wallet: s.wallet, Currency: s.currency.Code(),
 		End: new(s.day.AddDate(0, 0, 1)),
 	})
-	if err != nil || len(found) == 0 {
-		return 0, err
+	if pg.IsOutOfRange(err) {
+		return balances.Cleared{}, errClearedOverflow
 	}
-	return found[0].Balance, nil
+	if err != nil || len(found) == 0 {
+		return balances.Cleared{}, err
+	}
+	return found[0], nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/coffer-budget/coffer/internal/apierr"
 	"github.com/coffer-budget/coffer/internal/calendar"
@@ -122,6 +123,29 @@ func TestCreateViewChecksTheQuery(t *testing.T) {
 	_, err := srv.CreateView(me.Ctx, &ledgerv1.CreateViewRequest{Kind: "chart"})
 	require.Equal(t, []string{"name", "kind"}, fixture.FieldNames(*apierr.From(err)))
 	require.Empty(t, srv.listed(t, me))
+}
+
+// TestCreateViewSetsEachField sets each parameter of lists and reports. Another type of field
+// needs code in set.
+func TestCreateViewSetsEachField(t *testing.T) {
+	t.Parallel()
+	for _, req := range []proto.Message{
+		&ledgerv1.ListTransactionsRequest{}, &ledgerv1.GetSeriesRequest{},
+	} {
+		m := req.ProtoReflect()
+		fields := m.Descriptor().Fields()
+		for i := range fields.Len() {
+			field := fields.Get(i)
+			value, ok := map[protoreflect.Kind]string{
+				protoreflect.StringKind: "a", protoreflect.BoolKind: "true",
+				protoreflect.Int32Kind: "5",
+			}[field.Kind()]
+			require.True(t, ok, field.FullName())
+			require.False(t, field.IsMap(), field.FullName())
+			require.True(t, set(m, field, []string{value}), field.FullName())
+			require.True(t, m.Has(field), field.FullName())
+		}
+	}
 }
 
 // TestCreateViewLimit creates the last allowed view at the same time as others.

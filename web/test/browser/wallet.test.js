@@ -46,7 +46,7 @@ test("a wallet is reconciled with the statement of its bank", async (t) => {
   await page.getByRole("button", { name: "Save", exact: true }).click();
   await page.getByRole("button", { name: "Change anyway" }).click();
   await until(async () => (await stored(cleared.id)).amount === -11);
-  await page.getByText("A reconciled transaction was changed since").waitFor();
+  await page.getByText("The opening balance or a reconciled transaction was changed since").waitFor();
 });
 
 test("the balance of a wallet is set", async (t) => {

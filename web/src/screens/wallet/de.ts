@@ -38,7 +38,7 @@ const de: typeof en = {
 
   history: "Abgleiche",
   locked: (n) => plural(n, { one: "# Buchung", other: "# Buchungen" }),
-  differs: "Eine abgeglichene Buchung wurde seitdem geändert",
+  differs: "Der Anfangssaldo oder eine abgeglichene Buchung wurde seitdem geändert",
   unlock: "Abgleich aufheben",
   unlocked: "Die Buchungen des Auszugs können wieder geändert werden",
   older: "Mehr laden",

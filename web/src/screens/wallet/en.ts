@@ -37,7 +37,7 @@ export default {
 
   history: "Reconciliations",
   locked: (n: number) => plural(n, { one: "# transaction", other: "# transactions" }),
-  differs: "A reconciled transaction was changed since",
+  differs: "The opening balance or a reconciled transaction was changed since",
   unlock: "Undo the reconciliation",
   unlocked: "The transactions of the statement can be changed again",
   older: "Load more",

@@ -541,7 +541,7 @@ func (x *WalletCreated) GetWallet() *Wallet {
 	return nil
 }
 
-// WalletUpdated is published when a wallet is renamed, archived or restored, or its color, icon or position changes.
+// WalletUpdated is published when a wallet is renamed, archived or restored, or its kind, color, icon, position or opening balance changes.
 // Subject: ledger.v1.wallet.updated.
 // A changed balance alone publishes only the event of the transaction.
 type WalletUpdated struct {

@@ -68,8 +68,8 @@ type LedgerServiceClient interface {
 	ListWallets(ctx context.Context, in *ListWalletsRequest, opts ...grpc.CallOption) (*ListWalletsResponse, error)
 	// Returns a wallet with its current balances. With include=cleared, the response also compares them with the bank.
 	GetWallet(ctx context.Context, in *GetWalletRequest, opts ...grpc.CallOption) (*GetWalletResponse, error)
-	// Renames, archives or restores a wallet, or changes its appearance or its opening balance. A new opening balance changes the
-	// balance by the difference. The currency cannot be changed.
+	// Renames, archives or restores a wallet, or changes its kind, its appearance or its opening balance. A new opening balance changes the
+	// balance by the difference, and reconciliations that contain it differ then. The currency cannot be changed.
 	UpdateWallet(ctx context.Context, in *UpdateWalletRequest, opts ...grpc.CallOption) (*UpdateWalletResponse, error)
 	// Deletes a wallet without transactions. A budget on the wallet stays, without progress. Rows of imports that are not committed lose
 	// the wallet, and another one must be chosen.
@@ -458,8 +458,8 @@ type LedgerServiceServer interface {
 	ListWallets(context.Context, *ListWalletsRequest) (*ListWalletsResponse, error)
 	// Returns a wallet with its current balances. With include=cleared, the response also compares them with the bank.
 	GetWallet(context.Context, *GetWalletRequest) (*GetWalletResponse, error)
-	// Renames, archives or restores a wallet, or changes its appearance or its opening balance. A new opening balance changes the
-	// balance by the difference. The currency cannot be changed.
+	// Renames, archives or restores a wallet, or changes its kind, its appearance or its opening balance. A new opening balance changes the
+	// balance by the difference, and reconciliations that contain it differ then. The currency cannot be changed.
 	UpdateWallet(context.Context, *UpdateWalletRequest) (*UpdateWalletResponse, error)
 	// Deletes a wallet without transactions. A budget on the wallet stays, without progress. Rows of imports that are not committed lose
 	// the wallet, and another one must be chosen.

@@ -38,7 +38,8 @@ type Reconciliation struct {
 	Balance string `protobuf:"bytes,5,opt,name=balance,proto3" json:"balance,omitempty"`
 	// Number of transactions that the reconciliation locked.
 	Locked int32 `protobuf:"varint,6,opt,name=locked,proto3" json:"locked,omitempty"`
-	// True if a locked transaction was changed or deleted since, with unlock=true.
+	// True if a locked transaction was changed or deleted since, with unlock=true, or if the opening balance of the wallet was changed, as far
+	// as the balance contains it.
 	Differs bool `protobuf:"varint,7,opt,name=differs,proto3" json:"differs,omitempty"`
 	// Time of the reconciliation; RFC 3339, UTC.
 	CreatedAt     string `protobuf:"bytes,8,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`

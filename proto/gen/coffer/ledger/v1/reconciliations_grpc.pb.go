@@ -38,7 +38,8 @@ type ReconciliationServiceClient interface {
 	// Reconciles a wallet with the statement of its bank: if the opening balance and the cleared transactions up to a day have the balance of
 	// the statement, these transactions are locked. Their amounts, dates, wallets, currencies and `cleared` can then be changed, and they can
 	// be deleted, only with unlock=true. Otherwise BALANCE_DIFFERS is returned, whose details are expected, actual and difference. With
-	// adjust=true, an adjustment with the difference precedes.
+	// adjust=true, an adjustment with the difference precedes. A reconciliation locks at most 20000 transactions. For more, LIMIT_REACHED is
+	// returned: reconcile an earlier day first.
 	ReconcileWallet(ctx context.Context, in *ReconcileWalletRequest, opts ...grpc.CallOption) (*ReconcileWalletResponse, error)
 	// Returns a page of the reconciliations of a wallet, newest first.
 	ListReconciliations(ctx context.Context, in *ListReconciliationsRequest, opts ...grpc.CallOption) (*ListReconciliationsResponse, error)
@@ -107,7 +108,8 @@ type ReconciliationServiceServer interface {
 	// Reconciles a wallet with the statement of its bank: if the opening balance and the cleared transactions up to a day have the balance of
 	// the statement, these transactions are locked. Their amounts, dates, wallets, currencies and `cleared` can then be changed, and they can
 	// be deleted, only with unlock=true. Otherwise BALANCE_DIFFERS is returned, whose details are expected, actual and difference. With
-	// adjust=true, an adjustment with the difference precedes.
+	// adjust=true, an adjustment with the difference precedes. A reconciliation locks at most 20000 transactions. For more, LIMIT_REACHED is
+	// returned: reconcile an earlier day first.
 	ReconcileWallet(context.Context, *ReconcileWalletRequest) (*ReconcileWalletResponse, error)
 	// Returns a page of the reconciliations of a wallet, newest first.
 	ListReconciliations(context.Context, *ListReconciliationsRequest) (*ListReconciliationsResponse, error)

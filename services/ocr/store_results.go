@@ -15,8 +15,8 @@ import (
 // Tesseract alone. A larger version is a better recognizer. Results of versions up to 9, 503 and
 // 1001 were stored in another form.
 const (
-	recognizerLocal  = 11
-	recognizerNeural = 505
+	recognizerLocal  = 12
+	recognizerNeural = 506
 	recognizerVision = 1002
 )
 

@@ -19,7 +19,8 @@ const (
 	unclip = 1.5
 	// minBox is the shortest side of a detected area in pixels of the detector.
 	minBox = 3
-	// maxBoxes limits the work for one page. A page of A4 in small print has about 300.
+	// maxBoxes limits the work for one page, or for one band of a long page. A page of A4 in small
+	// print has about 300.
 	maxBoxes = 600
 )
 

@@ -3,9 +3,8 @@
 // files and no engine, and never fails. A field that is not found is empty.
 //
 // A caller divides pages with several receipts by Split, runs Read once per recognition of a
-// receipt, and Join over the results. Amounts are kept
-// in thousandths, because fuel and weighed goods are priced in them, and returned as decimal
-// strings. Words may come in any order.
+// receipt, and Join over the results. Amounts are kept in thousandths, because fuel and weighed
+// goods are priced in them, and returned as decimal strings. Words may come in any order.
 //
 // Read uses three packages below this one: printed makes lines of the words, dates finds dates, and
 // merchant finds names. dates and merchant import only printed, and get values instead of a

@@ -28,7 +28,8 @@ import (
 // runs only if RECEIPTS_DATA names a folder whose manifest.jsonl has an object with image on each
 // line.
 //
-// The service would read a receipt without a total again with Tesseract alone.
+// It also counts the files that receipt.Split divides, and how it divides the words of two receipts
+// on a page. The service would read a receipt without a total again with Tesseract alone.
 func TestBenchRules(t *testing.T) {
 	t.Parallel()
 	data := os.Getenv("RECEIPTS_DATA")
@@ -39,16 +40,19 @@ func TestBenchRules(t *testing.T) {
 	require.NoError(t, err)
 	r := neuralReader(t)
 	var predictions bytes.Buffer
-	named, same := 0, 0
-	var before [][]printed.Page
-	pairs := map[string]int{}
+	named, same, divided := 0, 0, 0
+	var single [][]printed.Page
 	for line := range bytes.Lines(manifest) {
 		var label struct{ Image, Company string }
 		require.NoError(t, json.Unmarshal(line, &label))
 		file, err := os.ReadFile(filepath.Join(data, label.Image))
 		require.NoError(t, err)
 		words := savedWords(t, r, file)
-		found := words.receipt()
+		read := words.read()
+		found := read.Receipt
+		if len(read.Others) > 0 {
+			divided++
+		}
 		if label.Company != "" {
 			named++
 		}
@@ -56,21 +60,21 @@ func TestBenchRules(t *testing.T) {
 			same++
 		}
 		if pages := words.First; len(pages) == 1 {
-			before = append(before, pages)
+			single = append(single, pages)
 		}
 		text, err := json.Marshal(prediction(label.Image, found))
 		require.NoError(t, err)
 		predictions.Write(append(text, '\n'))
 	}
 	t.Logf("merchant, strict: %d of %d", same, named)
-	for i := range before[1:] {
-		for name, both := range photographed(before[i][0], before[i+1][0]) {
-			if readAlike(both, before[i], before[i+1]) {
-				pairs[name]++
-			}
+	t.Logf("files that are divided: %d", divided)
+	pairs := map[string]int{}
+	for i := 1; i < len(single); i++ {
+		for name, both := range photographed(single[i-1][0], single[i][0]) {
+			pairs[name+" "+divisionOf(both, single[i-1], single[i])]++
 		}
 	}
-	t.Logf("two receipts on a page, read like alone, of %d: %v", len(before)-1, pairs)
+	t.Logf("two receipts on a page: %v", pairs)
 	require.NoError(t, os.WriteFile(os.Getenv("RECEIPTS_OUT"), predictions.Bytes(), 0o600))
 }
 
@@ -87,14 +91,23 @@ func photographed(a, b printed.Page) map[string]printed.Page {
 	return map[string]printed.Page{"beside": beside, "below": below}
 }
 
-// readAlike reports whether the receipts on a page are found, with the totals that they have alone.
-func readAlike(both printed.Page, alone ...[]printed.Page) bool {
+// divisionOf returns how receipt.Split divides a page with two receipts: "right" if each part has
+// the total that its receipt has alone, "not" if it does not divide the page, and otherwise
+// "wrong".
+func divisionOf(both printed.Page, alone ...[]printed.Page) string {
 	parts := receipt.Split([]printed.Page{both})
-	return slices.EqualFunc(parts, alone, func(part [][]printed.Page, alone []printed.Page) bool {
-		now := time.Now()
+	now := time.Now()
+	isSame := func(part [][]printed.Page, alone []printed.Page) bool {
 		return receipt.Join(now, receipt.Read(part[0])).Total ==
 			receipt.Join(now, receipt.Read(alone)).Total
-	})
+	}
+	switch {
+	case len(parts) == 1:
+		return "not"
+	case slices.EqualFunc(parts, alone, isSame):
+		return "right"
+	}
+	return "wrong"
 }
 
 // readWords holds the words in a file: its text, or those of the networks and of Tesseract.
@@ -135,18 +148,17 @@ func (r Reader) words(ctx context.Context, file []byte) (readWords, error) {
 	return readWords{First: first, Second: second}, err
 }
 
-func (w readWords) receipt() receipt.Receipt {
+func (w readWords) read() (found Reading) {
 	now := time.Now()
-	var found Reading
 	if w.Text != nil {
 		found.setReceipts(now, w.Text)
-		return found.Receipt
+		return found
 	}
 	found.setReceipts(now, w.First)
 	if found.needsWitness(w.First) {
 		found.joinBoth(now, w.First, w.Second)
 	}
-	return found.Receipt
+	return found
 }
 
 // prediction returns the input of the score program.

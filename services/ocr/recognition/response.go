@@ -12,7 +12,7 @@ import (
 var messages = map[receipt.Warning]string{
 	receipt.DateAmbiguous:      "Day and month of the date may be swapped",
 	receipt.LinesNotReconciled: "The lines do not add up to the total",
-	receipt.SeveralReceipts:    "The file shows several receipts",
+	receipt.SeveralReceipts:    "The file seems to show several receipts, read separately",
 	receipt.TotalMissing:       "The total was not found",
 	warnFallback:               "The main engine failed, so the values are less exact",
 }

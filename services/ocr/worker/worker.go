@@ -104,7 +104,7 @@ func (r Reader) Neural() *process.Process { return r.neural }
 // Reading is a receipt and how it was read.
 type Reading struct {
 	Receipt *ocrv1.Receipt `json:"-"`
-	// Receipts has all receipts of a file that shows several, the first of which is Receipt.
+	// Receipts has all receipts of a file that shows several. The first one is also Receipt.
 	Receipts                            []*ocrv1.Receipt `json:"-"`
 	Final, FromFallback, TesseractAlone bool
 	// Failure is the text of the engine's error that the reading survived, or empty.

@@ -5,8 +5,8 @@ import (
 	"strconv"
 )
 
-// numberWeight is the weight of a company's number. It is less than that of a symbol, because an
-// invoice also has the number of the buyer, and some sellers are registered abroad.
+// numberWeight is the weight of a company's number. A symbol has more, because an invoice also has
+// the number of the buyer, and some sellers are registered abroad.
 const numberWeight = 2
 
 // companyNumbers are the hints of the numbers that tax offices give to companies. Their form or

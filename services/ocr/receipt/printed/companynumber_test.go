@@ -29,6 +29,9 @@ func TestFindCurrencyOfCompanyNumber(t *testing.T) {
 		"CODE 123456789":                 "",
 		"DE123456789 Total £5.00":        "GBP",
 		"Buyer GB123456789 Total 5.00 €": "EUR",
+		// The wallet's currency is more likely than the first of two.
+		"Seller DE123456789\nBuyer CZ12345678": "",
+		"DE123456789\nCZ12345678\nTotal RON 5": "RON",
 	} {
 		lines := Lines(FromText(text))
 		Classify(lines)

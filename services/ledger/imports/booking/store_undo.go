@@ -102,8 +102,8 @@ func lockOtherLegs(
 		FOR UPDATE`, owner, transfers, known)
 }
 
-// undoOutcome holds the numbers of the rows of a chunk of an undo, which are from first to last:
-// undone rows, and those whose transactions are kept, with the reasons at the same positions.
+// undoOutcome holds the numbers of the rows of a chunk of an undo, from first to last: undone rows,
+// and those whose transactions are kept, with the reasons at the same positions.
 type undoOutcome struct {
 	first, last  int32
 	undone, kept []int32

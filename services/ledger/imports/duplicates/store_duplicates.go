@@ -89,8 +89,8 @@ func selectReceipts(
 }
 
 // selectExisting returns the transactions of stretches that have no external id, or that one of the
-// other imports has created. It leaves those of the import id, and adjustments, which are no
-// payments.
+// other imports has created. It leaves out transactions of the import id, and adjustments, because
+// they are no payments.
 //
 // The stretches are read in order, without a sort. That makes PostgreSQL read the index
 // transactions_wallet_date, also while it has no statistics of a new ledger (see

@@ -243,8 +243,9 @@ func (p *Profile) deviating(i int) (usual, other string) {
 }
 
 // doubtfulType returns a value of a type column that may have another meaning than money in or out,
-// or "": one of its words is known, but not the whole value, or it is the only direction of the
-// file. "Credit" in all rows may be the kind of a card.
+// or "": one of its words is known, but not the whole value; or it is a plus in most rows, as the
+// purchases with a card have in some files; or it is the only direction of the file. "Credit" in
+// all rows may be the kind of a card.
 func (p *Profile) doubtfulType(i int) string {
 	c := &p.columns[i]
 	values := slices.Sorted(maps.Keys(c.values))

@@ -92,6 +92,15 @@ export async function household(user, count = 12) {
   return { wallets, categories, transactions: created };
 }
 
+/** reconcile gives an account three purchases, of which a reconciliation locks the first. */
+export async function reconcile(user) {
+  const { wallets, transactions } = await household(user, 3);
+  await user.patch(`/transaction/${transactions[0].id}`, { cleared: true });
+  const { cleared } = await user.get(`/wallet/${wallets[0].id}?include=cleared`);
+  await user.post(`/wallet/${wallets[0].id}/reconciliations`, { date: transactions[0].date.slice(0, 10), balance: cleared[0].balance });
+  return { wallets, transactions };
+}
+
 /**
  * open shows a path of the console, signed in as the account, or signed out without one. options are those of a browser context, such
  * as phone, desktop, offline, colorScheme: "dark", locale: "de-DE". The test fails at its end if the page reported an error. Motion is

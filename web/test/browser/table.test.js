@@ -1,7 +1,7 @@
 // The table of transactions on a desktop.
 import assert from "node:assert/strict";
 import test from "node:test";
-import { accessibleInLooks, account, closeToast, household, open, until, url } from "../console.js";
+import { accessibleInLooks, account, closeToast, household, open, reconcile, until, url } from "../console.js";
 
 /** cell returns a cell of the row whose text contains name. */
 const cell = (page, name, column) => page.getByRole("row").filter({ hasText: name }).locator(`[data-column=${column}]`);
@@ -238,15 +238,6 @@ test("rows are marked as booked by the bank, and the marks are taken back", asyn
   assert.deepEqual(await cleared(), [false, false, false]);
 });
 
-/** reconcile gives an account three purchases, of which a reconciliation locks the first. */
-async function reconcile(user) {
-  const { wallets, transactions } = await household(user, 3);
-  await user.patch(`/transaction/${transactions[0].id}`, { cleared: true });
-  const { cleared } = await user.get(`/wallet/${wallets[0].id}?include=cleared`);
-  await user.post(`/wallet/${wallets[0].id}/reconciliations`, { date: transactions[0].date.slice(0, 10), balance: cleared[0].balance });
-  return { wallets, transactions };
-}
-
 test("reconciled rows are changed only if the user insists, and the others change", async (t) => {
   const user = await account();
   const { wallets, transactions } = await reconcile(user);
@@ -279,15 +270,19 @@ test("reconciled rows are changed only if the user insists, and the others chang
   assert.equal((await stored())[0].reconciled, false);
 });
 
-test("a lock that the list does not know is found when the change is sent", async (t) => {
-  const user = await account();
-  const { transactions } = await reconcile(user);
-  const page = await open(t, user, "/more");
-  // The list shows the transaction as it was before the reconciliation, with the current version.
+/** hideLocks shows transactions as they were before their reconciliation, with the current versions. */
+async function hideLocks(page) {
   await page.route("**/api/v1/transaction?*", async (route) => {
     const response = await route.fetch();
     await route.fulfill({ response, body: (await response.text()).replaceAll(/"reconciled":\s*true/g, '"reconciled":false') });
   });
+}
+
+test("a lock that the list does not know is found when the change is sent", async (t) => {
+  const user = await account();
+  const { transactions } = await reconcile(user);
+  const page = await open(t, user, "/more");
+  await hideLocks(page);
   await page.goto(`${url}/transactions`);
   await page.getByRole("checkbox", { name: "Select all loaded rows" }).check();
   await page.getByRole("toolbar").getByRole("button", { name: "Wallet" }).click();
@@ -296,8 +291,6 @@ test("a lock that the list does not know is found when the change is sent", asyn
   const dialog = page.getByRole("dialog", { name: "1 transaction is reconciled" });
   await dialog.getByRole("button", { name: "Change anyway" }).click();
   await until(async () => (await user.get(`/transaction/${transactions[0].id}`)).transaction.walletId !== transactions[0].walletId);
-  // The list may be fetched again, and its response must be read before the page is closed.
-  await page.unrouteAll({ behavior: "wait" });
 });
 
 test("reconciled rows are deleted only if the user insists", async (t) => {
@@ -318,4 +311,43 @@ test("reconciled rows are deleted only if the user insists", async (t) => {
   await dialog.getByRole("button", { name: "Delete anyway" }).click();
   await closeToast(page, "Transaction deleted");
   await until(async () => !(await user.get("/transaction")).transactions.some(({ id }) => id === transactions[0].id));
+});
+
+test("a lock that the list does not know keeps one row from being deleted, also beside a row that was deleted elsewhere", async (t) => {
+  const user = await account();
+  const { transactions } = await reconcile(user);
+  const page = await open(t, user, "/more");
+  // The page gets no live events, so its list is not current.
+  await page.route("**/api/v1/events", (route) => route.abort());
+  await hideLocks(page);
+  await page.goto(`${url}/transactions`);
+  await page.getByText("Purchase 2", { exact: true }).waitFor();
+  await user.del(`/transaction/${transactions[1].id}`);
+  const left = async () => (await user.get("/transaction")).transactions.map(({ id }) => id);
+  await page.getByRole("checkbox", { name: "Select all loaded rows" }).check();
+  await page.getByRole("toolbar").getByRole("button", { name: "Delete" }).click();
+  await closeToast(page, "3 transactions deleted");
+  const toast = page.locator(".toast").filter({ hasText: "1 transaction is reconciled" });
+  await toast.waitFor();
+  assert.deepEqual(await left(), [transactions[0].id]);
+  await cell(page, "Purchase 1", "payee").waitFor();
+  await toast.getByRole("button", { name: "Delete anyway" }).click();
+  await until(async () => (await left()).length === 0);
+});
+
+test("more rows than a few errors name were changed elsewhere, and the others change", async (t) => {
+  const user = await account();
+  const { transactions } = await household(user, 75);
+  const page = await open(t, user, "/more");
+  await page.route("**/api/v1/events", (route) => route.abort());
+  await page.goto(`${url}/transactions`);
+  await page.getByText("That is all").waitFor();
+  await user.patch("/transaction/batch", { items: transactions.slice(5).map(({ id }) => ({ id, payee: "Elsewhere" })) });
+  await page.getByRole("checkbox", { name: "Select all loaded rows" }).check();
+  await page.getByRole("toolbar", { name: "75 selected" }).getByRole("button", { name: "Payee" }).click();
+  await page.keyboard.type("Everyone");
+  await page.keyboard.press("Enter");
+  await page.getByText("5 transactions changed", { exact: true }).waitFor();
+  assert.equal((await user.get("/transaction?payee=Everyone&include=totals")).totals[0].count, 5);
+  await page.getByRole("button", { name: "Changed elsewhere: compare" }).first().waitFor();
 });

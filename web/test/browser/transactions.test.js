@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { accessible, accessibleInLooks, account, closeToast, household, open, phone, sizes, tablet, url } from "../console.js";
+import { accessible, accessibleInLooks, account, closeToast, household, open, phone, reconcile, sizes, tablet, until, url } from "../console.js";
 
 test("typed text becomes filters, and the header shows their totals", async (t) => {
   const user = await account();
@@ -144,6 +144,26 @@ test("a category is changed in place, and rows are selected and deleted with und
   await page.getByRole("button", { name: "Undo" }).click();
   await page.waitForFunction(() => document.querySelectorAll("[data-id]").length === 3);
   assert.equal((await user.get("/transaction")).transactions.length, 3);
+});
+
+test("reconciled rows of the list are deleted only if the user insists, and the others at once", async (t) => {
+  const user = await account();
+  await reconcile(user);
+  const page = await open(t, user, "/transactions", phone);
+  const left = async () => (await user.get("/transaction")).transactions.length;
+  await page.getByText("Purchase 1", { exact: true }).waitFor();
+  for (const key of ["j", "x", "j", "x", "j", "x"]) await page.keyboard.press(key);
+  await page.getByRole("toolbar", { name: "3 selected" }).getByRole("button", { name: "Delete" }).click();
+  const dialog = page.getByRole("dialog", { name: "1 transaction is reconciled" });
+  await dialog.getByRole("button", { name: "Leave as it is" }).click();
+  await closeToast(page, "2 transactions deleted");
+  await until(async () => (await left()) === 1);
+  for (const key of ["j", "Delete"]) await page.keyboard.press(key);
+  await dialog.waitFor();
+  await accessibleInLooks(page);
+  await dialog.getByRole("button", { name: "Delete anyway" }).click();
+  await closeToast(page, "Transaction deleted");
+  await until(async () => (await left()) === 0);
 });
 
 test("a category is not changed in a transaction that was changed elsewhere", async (t) => {

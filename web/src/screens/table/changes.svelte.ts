@@ -6,7 +6,7 @@ import { announce } from "../../api/topics";
 import type { Transaction } from "../../api/types";
 import { fail, offer, toast } from "../../components/toasts.svelte";
 import { common, messages } from "../../i18n/i18n.svelte";
-import { patient, placesOf } from "../transactions/batches";
+import { namedOf, patient, reconciledCode } from "../transactions/batches";
 import type { TransactionList } from "../transactions/list.svelte";
 import type en from "./en";
 import { changed, former, isLocked, type Fields } from "./fields";
@@ -29,8 +29,6 @@ export interface Conflict {
 
 /** mostInRequest is the number of transactions that the API changes in one request. */
 const mostInRequest = 500;
-/** mostRounds is how often a request is sent without the transactions that were changed elsewhere. An error names ten of them. */
-const mostRounds = 6;
 
 /** tableChanges changes the transactions of a list. Call it while a component is created. */
 export function tableChanges(list: TransactionList) {
@@ -76,7 +74,7 @@ export function tableChanges(list: TransactionList) {
   /** collide shows the version that was saved elsewhere beside that of the user. */
   async function collide({ row, fields }: Change): Promise<void> {
     try {
-      const { data, version } = await fetched("/api/v1/transaction/{id}", { path: { id: row.id } });
+      const { data, version } = await patient(() => fetched("/api/v1/transaction/{id}", { path: { id: row.id } }));
       list.replace(data.transaction);
       list.setVersion(row.id, version);
       conflicts.set(row.id, { fields, theirs: data.transaction, version });
@@ -95,20 +93,18 @@ export function tableChanges(list: TransactionList) {
 
   /** submit sends a batch, and again without the transactions that were changed or deleted elsewhere, or that are locked. */
   async function submit(batch: readonly Change[]): Promise<Change[]> {
-    let left = batch;
-    for (let round = 1; left.length; round++) {
+    for (let left = batch; left.length; ) {
       try {
         return await send(left);
       } catch (error) {
         if (!isProblem(error)) throw error;
-        const reconciled = error.code === "TRANSACTION_RECONCILED";
-        if (!reconciled && ![404, 412].includes(error.status)) throw error;
-        const places = left.length === 1 ? [0] : placesOf(error, "items");
-        if (!places.length || round === mostRounds) throw error;
-        const named = left.filter((_, i) => places.includes(i));
+        const reconciled = error.code === reconciledCode;
+        // An error names ten transactions.
+        const named = reconciled || [404, 412].includes(error.status) ? namedOf(error, "items", left) : [];
+        if (!named.length) throw error;
         if (reconciled) hold(named);
         else await Promise.all(named.map(collide));
-        left = left.filter((_, i) => !places.includes(i));
+        left = left.filter((change) => !named.includes(change));
       }
     }
     return [];

@@ -1,9 +1,11 @@
 // Deletions of transactions, and what changes of many of them need.
 import { api, newKey } from "../../api/api";
-import { isProblem, Problem } from "../../api/problem";
-import { hide, remove, reveal } from "../../api/removals.svelte";
+import { isProblem, type Problem } from "../../api/problem";
+import { hide, reveal } from "../../api/removals.svelte";
 import { announce } from "../../api/topics";
-import { fail } from "../../components/toasts.svelte";
+import { fail, offer } from "../../components/toasts.svelte";
+import { loadMessages, messages } from "../../i18n/i18n.svelte";
+import type en from "../table/en";
 
 /** mostInBatch is the number of transactions that the API deletes in one request. */
 const mostInBatch = 500;
@@ -13,25 +15,20 @@ const mostInBatch = 500;
  * deletes those that a reconciliation locks.
  */
 export function removeTransactions(ids: readonly string[], text: string, unlock = false): void {
-  const [id, another] = ids;
-  if (id && !another) {
-    remove(ids, text, () => api.delete("/api/v1/transaction/{id}", { path: { id }, query: unlocking(unlock) }), "transactions");
-    return;
-  }
-  hide(ids, text, () => void commitBatch(ids, unlock));
+  hide(ids, text, () => void commit(ids, unlock));
 }
 
-/** unlocking returns the query of a deletion. The API does not need a false value. */
-const unlocking = (unlock: boolean) => ({ unlock: unlock || undefined });
-
-/** commitBatch deletes transactions. All requests start at once, because the page may be left. */
-async function commitBatch(ids: readonly string[], unlock: boolean): Promise<void> {
+/** commit deletes transactions. All requests start at once, because the page may be left. */
+async function commit(ids: readonly string[], unlock: boolean): Promise<void> {
   const batches = Array.from({ length: Math.ceil(ids.length / mostInBatch) }, (_, i) =>
     ids.slice(i * mostInBatch, (i + 1) * mostInBatch),
   );
+  const locked: string[] = [];
   const send = async (batch: readonly string[]) => {
     try {
-      await deleteAll(batch, unlock);
+      const kept = await deleteAll(batch, unlock);
+      reveal(kept);
+      locked.push(...kept);
     } catch (reason) {
       reveal(batch);
       return reason;
@@ -42,29 +39,60 @@ async function commitBatch(ids: readonly string[], unlock: boolean): Promise<voi
   announce("transactions");
   const [failure] = failures.filter(Boolean);
   if (failure) fail(failure);
+  if (locked.length) await offerUnlock(locked);
 }
 
-/** deleteAll deletes a batch without the transactions that were deleted elsewhere. */
-async function deleteAll(batch: readonly string[], unlock: boolean): Promise<void> {
-  for (let left = [...batch]; left.length; ) {
+/** offerUnlock offers to delete transactions of whose locks the list did not know. */
+async function offerUnlock(ids: readonly string[]): Promise<void> {
+  await loadMessages("table");
+  const t = messages<typeof en>("table");
+  offer(t.locked(ids.length), t.lockedDeletion, { label: t.deleteAnyway, run: () => void commit(ids, true) });
+}
+
+/**
+ * deleteAll deletes a batch without the transactions that were deleted elsewhere, and without those
+ * that a reconciliation locks. It returns the locked ones.
+ */
+async function deleteAll(batch: readonly string[], unlock: boolean): Promise<string[]> {
+  const locked: string[] = [];
+  for (let left = batch; left.length; ) {
     try {
-      const request = { query: unlocking(unlock), body: { ids: left }, key: newKey() };
-      await patient(() => api.post("/api/v1/transaction/batch/delete", request));
-      return;
+      await patient(() => sendDeletion(left, unlock));
+      break;
     } catch (error) {
-      const gone = error instanceof Problem && error.status === 404 ? placesOf(error, "ids") : [];
-      if (!gone.length) throw error;
-      left = left.filter((_, place) => !gone.includes(place));
+      if (!isProblem(error)) throw error;
+      const reconciled = error.code === reconciledCode;
+      const named = reconciled || error.status === 404 ? namedOf(error, "ids", left) : [];
+      if (!named.length) throw error;
+      if (reconciled) locked.push(...named);
+      left = left.filter((id) => !named.includes(id));
     }
   }
+  return locked;
 }
 
-/** placesOf returns the places in a list whose items a problem names: 2 for lines[2].amount. */
-export function placesOf({ details }: Problem, list: string): number[] {
-  return details.flatMap(({ field }) => {
-    const place = field.startsWith(`${list}[`) ? parseInt(field.slice(list.length + 1)) : NaN;
-    return isNaN(place) ? [] : place;
-  });
+function sendDeletion(ids: readonly string[], unlock: boolean): Promise<unknown> {
+  const [id, another] = ids;
+  // The API does not need a false value.
+  const query = { unlock: unlock || undefined };
+  if (id && !another) return api.delete("/api/v1/transaction/{id}", { path: { id }, query });
+  return api.post("/api/v1/transaction/batch/delete", { query, body: { ids: [...ids] }, key: newKey() });
+}
+
+/** reconciledCode is the code of a change that a reconciliation prevents. */
+export const reconciledCode = "TRANSACTION_RECONCILED";
+
+/**
+ * namedOf returns the items of a list that a problem names by their places: the item 2 for
+ * lines[2].amount. The code is that of the first one. Items with another message have another
+ * problem, which the next request returns. The problem of a request with one item names no place.
+ */
+export function namedOf<T>({ details }: Problem, list: string, items: readonly T[]): readonly T[] {
+  if (items.length === 1) return items;
+  const places = details
+    .filter(({ message }) => message === details[0]?.message)
+    .map(({ field }) => (field.startsWith(`${list}[`) ? parseInt(field.slice(list.length + 1)) : NaN));
+  return items.filter((_, place) => places.includes(place));
 }
 
 /** patient sends a request each second as long as the rate limit rejects it. */

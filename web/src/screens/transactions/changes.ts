@@ -22,6 +22,15 @@ export function hasCategory({ categoryId }: Transaction): boolean {
   return categoryId !== undefined;
 }
 
+/** lockedOf returns the given transactions that a reconciliation locks. It locks a transfer with one of its legs. */
+export function lockedOf(rows: readonly Transaction[], given: ReadonlySet<string>): string[] {
+  const locked = rows.filter(({ reconciled }) => reconciled);
+  const transfers = new Set(locked.flatMap(({ transferId }) => transferId ?? []));
+  return rows
+    .filter(({ id, transferId, reconciled }) => given.has(id) && (reconciled || transfers.has(transferId ?? "")))
+    .map(({ id }) => id);
+}
+
 /** legsOf returns an expense and an income that can become a transfer, the expense first. */
 export function legsOf(
   transactions: readonly Transaction[],

@@ -182,4 +182,13 @@ export function newKey(): string {
   return crypto.randomUUID();
 }
 
+/**
+ * nextKey returns the Idempotency-Key for the next attempt after a problem. An attempt without an
+ * answer, or with a failure of the server, may have succeeded: its key prevents a second resource.
+ * After all other problems, such as the conflict of a form that was changed since, the key is new.
+ */
+export function nextKey(key: string, { status }: Problem): string {
+  return status && status < 500 ? newKey() : key;
+}
+
 export type { paths };

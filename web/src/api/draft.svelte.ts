@@ -1,6 +1,6 @@
 // Drafts: the edited fields of a form, of a new resource or of a stored one that is saved with
 // If-Match.
-import { newKey, type Fetched } from "./api";
+import { newKey, nextKey, type Fetched } from "./api";
 import { isProblem, type Problem } from "./problem";
 
 export interface Draft<F extends object> {
@@ -60,16 +60,14 @@ export function newDraft<F extends object>(
   const fields = $state(initial);
   const attempt = attempts();
   let key = newKey();
-  const save = () =>
-    attempt.run(async () => {
-      try {
-        await send($state.snapshot(fields) as F, key);
-      } catch (error) {
-        if (isProblem(error) && error.status) key = newKey();
-        throw error;
-      }
+  const save = async () => {
+    const saved = await attempt.run(async () => {
+      await send($state.snapshot(fields) as F, key);
       return true;
     });
+    if (attempt.problem) key = nextKey(key, attempt.problem);
+    return saved;
+  };
   return {
     fields,
     get problem() {

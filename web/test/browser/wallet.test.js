@@ -49,6 +49,30 @@ test("a wallet is reconciled with the statement of its bank", async (t) => {
   await page.getByText("The opening balance or a reconciled transaction was changed since").waitFor();
 });
 
+test("a reconciliation whose answer is lost is repeated with its key", async (t) => {
+  const user = await account();
+  const { wallet } = await bank(user);
+  const page = await open(t, user, `/wallets/${wallet.id}`);
+  const keys = [];
+  await page.route(/\/reconciliations\?adjust=/, async (route) => {
+    keys.push(route.request().headers()["idempotency-key"]);
+    if (keys.length > 1) return route.continue();
+    await route.fetch();
+    return route.abort();
+  });
+  await page.getByRole("button", { name: "Reconcile" }).click();
+  await page.getByLabel("Last day of the statement").fill("2026-02-28");
+  await page.getByLabel("Balance of the statement").fill("90");
+  await page.getByRole("button", { name: "Compare" }).click();
+  const finish = page.getByRole("button", { name: "Finish", exact: true });
+  await finish.click();
+  await page.getByRole("alert").getByText("cannot be reached").waitFor();
+  await finish.click();
+  await page.getByText("1 transaction is locked").waitFor();
+  assert.equal(keys[1], keys[0]);
+  assert.equal((await user.get(`/wallet/${wallet.id}/reconciliations`)).reconciliations.length, 1);
+});
+
 test("the balance of a wallet is set", async (t) => {
   const user = await account();
   const { wallet } = await bank(user);

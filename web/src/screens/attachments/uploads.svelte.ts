@@ -1,6 +1,6 @@
 // Uploads of attachments. They continue when the form that started them is closed. A failed one is
 // kept until the user repeats or discards it.
-import { api, newKey } from "../../api/api";
+import { api, newKey, nextKey } from "../../api/api";
 import { isProblem, type Problem } from "../../api/problem";
 import { announce } from "../../api/topics";
 import { offer, problemText } from "../../components/toasts.svelte";
@@ -50,8 +50,7 @@ export async function send(upload: Upload): Promise<Problem | undefined> {
   } catch (failure) {
     if (!isProblem(failure)) throw failure;
     upload.problem = failure;
-    // The server remembers an answer by its key.
-    if (failure.status) upload.key = newKey();
+    upload.key = nextKey(upload.key, failure);
     return failure;
   }
 }

@@ -2,10 +2,10 @@
 // the toast with Undo closes.
 import { SvelteSet } from "svelte/reactivity";
 import { fail, undoable } from "../components/toasts.svelte";
-import { Problem } from "./problem";
+import type { Problem } from "./problem";
 import { announce, type Topic } from "./topics";
 
-type Send = (id: string) => Promise<unknown>;
+type Send = () => Promise<unknown>;
 
 const hidden = new SvelteSet<string>();
 
@@ -21,9 +21,14 @@ export function withoutRemoved<T extends { readonly id: string }>(
   return hidden.size ? items.filter(({ id }) => !hidden.has(id)) : items;
 }
 
-/** remove hides items, and sends each unless the user takes it back. A 404 is no failure. */
-export function remove(ids: readonly string[], text: string, send: Send, topic: Topic): void {
-  hide(ids, text, () => void commit(ids, send, topic));
+/** remove hides an item, and sends its deletion unless the user takes it back. A 404 is no failure. */
+export function remove(id: string, text: string, send: Send, topic: Topic): void {
+  const failed = (error: Partial<Problem>) => {
+    if (error.status === 404) return;
+    reveal([id]);
+    fail(error);
+  };
+  hide([id], text, () => void send().catch(failed).finally(() => announce(topic)));
 }
 
 /** hide hides items, and runs commit unless the user takes it back. */
@@ -35,22 +40,4 @@ export function hide(ids: readonly string[], text: string, commit: () => void): 
 /** reveal shows items again that could not be deleted. */
 export function reveal(ids: readonly string[]): void {
   ids.forEach((id) => hidden.delete(id));
-}
-
-async function commit(ids: readonly string[], send: Send, topic: Topic): Promise<void> {
-  const failed = async (id: string) => {
-    try {
-      await send(id);
-    } catch (reason) {
-      if (!(reason instanceof Problem && reason.status === 404)) return { id, reason };
-    }
-    return undefined;
-  };
-  const failures = await Promise.all(ids.map(failed));
-  announce(topic);
-  for (const failure of failures) {
-    if (!failure) continue;
-    reveal([failure.id]);
-    fail(failure.reason);
-  }
 }

@@ -39,14 +39,12 @@ const de: typeof en = {
   nextWindow: "Nächster Zeitraum",
   currentWindow: "Zurück zum aktuellen Zeitraum",
   burndown: "Übrig Tag für Tag",
-  remaining: "Übrig",
   plan: "Gleichmäßig",
   tooMany: "Dieser Zeitraum hat zu viele Buchungen für ein Diagramm.",
   history: "Frühere Zeiträume",
   period: "Zeitraum",
   spent: "Ausgegeben",
   current: "aktuell",
-  latest: "Buchungen",
   allTransactions: "Alle Buchungen",
   noTransactions: "Keine Buchungen in diesem Zeitraum.",
   noDescription: "Ohne Beschreibung",
@@ -87,7 +85,6 @@ const de: typeof en = {
   inviteTitle: "Budget teilen",
   inviteText:
     "Die eingeladene Person sieht das Budget und seinen Stand, aber keine deiner Buchungen.",
-  inviteEmail: "E-Mail",
   role: "Rolle",
   roles: { owner: "Eigentümer", editor: "Bearbeiten", viewer: "Ansehen" },
   roleHints: {

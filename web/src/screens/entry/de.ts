@@ -29,7 +29,6 @@ const de: typeof en = {
   editAdjustment: "Korrektur bearbeiten",
   adjustment: "Eine Korrektur ändert nur den Saldo. Sie ist weder Einnahme noch Ausgabe.",
   split: "Aufteilen",
-  parts: "Kategorien",
   partCategory: (n) => `Kategorie von Teil ${n}`,
   partAmount: (n) => `Betrag von Teil ${n}`,
   partDescription: (n) => `Beschreibung von Teil ${n}`,

@@ -27,7 +27,6 @@ export default {
   editAdjustment: "Edit adjustment",
   adjustment: "An adjustment changes the balance only. It is no income and no expense.",
   split: "Split",
-  parts: "Categories",
   partCategory: (n: number) => `Category of part ${n}`,
   partAmount: (n: number) => `Amount of part ${n}`,
   partDescription: (n: number) => `Description of part ${n}`,

@@ -8,7 +8,6 @@ const de: typeof en = {
   noUnread: "Alles gelesen",
   noUnreadText: "Neue Mitteilungen erscheinen hier sofort.",
   filter: "Anzeigen",
-  all: "Alle",
   unread: "Ungelesen",
   unreadCount: (n) => plural(n, { one: "# ungelesen", other: "# ungelesen" }),
   readAll: "Alle gelesen",

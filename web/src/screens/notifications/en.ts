@@ -7,7 +7,6 @@ export default {
   noUnread: "You have read everything",
   noUnreadText: "New notifications appear here at once.",
   filter: "Show",
-  all: "All",
   unread: "Unread",
   unreadCount: (n: number) => plural(n, { one: "# unread", other: "# unread" }),
   readAll: "Mark all read",

@@ -57,8 +57,6 @@ const de: typeof en = {
   merchant: "Händler",
   total: "Summe",
   check: "Bitte prüfen",
-  wallet: "Konto",
-  category: "Kategorie",
   bookAs: "Buchen als",
   items: "Positionen",
   single: "Eine Summe",

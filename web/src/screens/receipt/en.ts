@@ -56,8 +56,6 @@ export default {
   merchant: "Merchant",
   total: "Total",
   check: "Please check",
-  wallet: "Wallet",
-  category: "Category",
   bookAs: "Book as",
   items: "Items",
   single: "One total",

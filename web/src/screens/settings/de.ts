@@ -26,7 +26,6 @@ const de: typeof en = {
   unknownDevice: "Unbekanntes Gerät",
   thisDevice: "Dieses Gerät",
   lastUse: (ago) => `zuletzt ${ago}`,
-  end: "Abmelden",
   endOf: (device) => `${device} abmelden`,
   ended: (device) => `${device} ist abgemeldet`,
   everywhere: "Überall abmelden",
@@ -49,7 +48,6 @@ const de: typeof en = {
   onDevice: "Diese Einstellungen gelten für dieses Gerät.",
 
   version: "Version",
-  api: "API-Dokumentation",
   apiText: "Alles, was diese Oberfläche kann, kann auch ein Programm.",
   storage: "Auf diesem Gerät",
   storageText: "Coffer behält die letzte Übersicht und die neuesten 200 Buchungen, auch ohne Verbindung, und verschlüsselt noch nicht gesendete Buchungen. Die Abmeldung löscht alles.",

@@ -25,7 +25,6 @@ export default {
   unknownDevice: "Unknown device",
   thisDevice: "This device",
   lastUse: (ago: string) => `last used ${ago}`,
-  end: "Sign out",
   endOf: (device: string) => `Sign out ${device}`,
   ended: (device: string) => `${device} is signed out`,
   everywhere: "Sign out everywhere",
@@ -48,7 +47,6 @@ export default {
   onDevice: "These settings apply to this device.",
 
   version: "Version",
-  api: "API documentation",
   apiText: "Everything that this console does, a program can do too.",
   storage: "On this device",
   storageText: "Coffer keeps the last overview and the latest 200 transactions for use without a connection, and encrypted entries that are not sent yet. Signing out deletes all of it.",

@@ -9,7 +9,6 @@ const de: typeof en = {
   unnecessary: "Das Konto hat diesen Saldo schon",
   adjustment: "Korrektur",
   split: "Mehrere Kategorien",
-  clearedBalance: "Von der Bank gebucht",
   uncleared: "Noch nicht gebucht",
   count: (n) => plural(n, { one: "# Buchung", other: "# Buchungen" }),
   overTime: "Verlauf des Saldos",
@@ -41,7 +40,6 @@ const de: typeof en = {
   differs: "Der Anfangssaldo oder eine abgeglichene Buchung wurde seitdem geändert",
   unlock: "Abgleich aufheben",
   unlocked: "Die Buchungen des Auszugs können wieder geändert werden",
-  older: "Mehr laden",
   imports: "Importe dieses Kontos",
 };
 

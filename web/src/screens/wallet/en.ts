@@ -8,7 +8,6 @@ export default {
   unnecessary: "The wallet has this balance already",
   adjustment: "Adjustment",
   split: "Several categories",
-  clearedBalance: "Booked by the bank",
   uncleared: "Not booked yet",
   count: (n: number) => plural(n, { one: "# transaction", other: "# transactions" }),
   overTime: "Balance over time",
@@ -40,6 +39,5 @@ export default {
   differs: "The opening balance or a reconciled transaction was changed since",
   unlock: "Undo the reconciliation",
   unlocked: "The transactions of the statement can be changed again",
-  older: "Load more",
   imports: "Imports of this wallet",
 };

@@ -5,7 +5,6 @@ const de: typeof en = {
   intro: "Drei kurze Schritte bis zur ersten Buchung.",
   walletStep: "Das erste Konto",
   walletText: "Auch eine Karte oder Bargeld. Weitere kommen später dazu.",
-  walletName: "Name",
   walletDefault: "Girokonto",
   balance: "Kontostand heute",
   balanceHint: "Darf 0 oder negativ sein. Jede Buchung kommt dazu.",

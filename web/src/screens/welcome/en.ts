@@ -3,7 +3,6 @@ export default {
   intro: "Three short steps, and you can book your first transaction.",
   walletStep: "Your first wallet",
   walletText: "An account, a card or cash. You can add more later.",
-  walletName: "Name",
   walletDefault: "Checking account",
   balance: "Balance today",
   balanceHint: "May be 0 or negative. Everything you book is added to it.",

@@ -119,6 +119,8 @@ export async function open(t, user, path = "/", options = desktop) {
     }
   });
   t.after(async () => {
+    // A handler that reads a response would fail with the closed page.
+    if (!page.isClosed()) await page.unrouteAll({ behavior: "ignoreErrors" });
     await context.close();
     assert.deepEqual(errors, [], "the page reported errors");
   });

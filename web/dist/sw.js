@@ -1,5 +1,5 @@
-const VERSION = "a9bc3054b255cf07";
-const FILES = ["/","/assets/Home-BIHGLKFQ.js","/assets/account-BWxKqzbE.js","/assets/base-DYVkORB0.js","/assets/charts-CeLgjXTE.js","/assets/daily-CS8EPPDs.js","/assets/data-Bpoz7Jrc.css","/assets/data-DFks-O4p.js","/assets/data-de-BdRPzc2q.js","/assets/data-en-DwsOoHes.js","/assets/de-BbYI-r0c.js","/assets/en-DkQcIau9.js","/assets/index-BcXBUQ9z.js","/assets/rolldown-runtime-DK3Fl9T5.js","/assets/style-CqmhIs9J.css","/icon-180.png","/icon-192.png","/icon-512.png","/icon-maskable-512.png","/icon.svg","/manifest.webmanifest"];
+const VERSION = "a71eb54f4cfe9e14";
+const FILES = ["/","/assets/Home-CH9lJB0B.js","/assets/account-DlP3Ng21.js","/assets/base-BqiqifYK.js","/assets/charts-DxHjMg0k.js","/assets/daily-Cw_AS76F.js","/assets/data-Bpoz7Jrc.css","/assets/data-DLlDNNss.js","/assets/data-de-B4bofvN0.js","/assets/data-en-B3RcKV5K.js","/assets/de-CSdQdpl5.js","/assets/en-B9MoUzGf.js","/assets/index-BWbAJsYd.js","/assets/rolldown-runtime-DK3Fl9T5.js","/assets/style-CqmhIs9J.css","/icon-180.png","/icon-192.png","/icon-512.png","/icon-maskable-512.png","/icon.svg","/manifest.webmanifest"];
 // The service worker stores the files of the build, so that the console opens without a connection.
 // It never touches the API: data are stored by the pages (src/offline/store.ts). The build puts
 // VERSION and FILES in front of this file.

@@ -7285,7 +7285,7 @@ type GetViewResultCode string
 
 // GetWalletResult defines model for GetWalletResult.
 type GetWalletResult struct {
-	// Cleared Only with include=cleared: a row for each currency in which the wallet has transactions, and for its own currency.
+	// Cleared Only with include=cleared: a row for the own currency of the wallet, and for each other one with a balance or with transactions that are not cleared.
 	Cleared *[]ClearedBalance `json:"cleared,omitempty"`
 
 	// Code The result of the operation, for programs.

@@ -37,7 +37,8 @@ func parseInclude(req *ledgerv1.GetWalletRequest) (*time.Time, error) {
 }
 
 // compareCleared returns the balances of the cleared transactions of a wallet before a moment, and
-// those that are not cleared, by currency. It reads all transactions of the wallet.
+// those that are not cleared, by currency. It reads all transactions of the wallet. Without a
+// moment, it reads the uncleared ones only.
 func (s *Accounts) compareCleared(
 	ctx context.Context, w wallet, end *time.Time,
 ) ([]*ledgerv1.ClearedBalance, error) {
@@ -46,8 +47,13 @@ func (s *Accounts) compareCleared(
 		return nil, err
 	}
 	defer leave()
-	rows, err := balances.SelectCleared(ctx, s.DB,
-		balances.ClearedQuery{Owner: w.OwnerID, Wallet: w.ID, End: end})
+	var rows []balances.Cleared
+	if end == nil {
+		rows, err = balances.SelectUncleared(ctx, s.DB, w.OwnerID, w.ID)
+	} else {
+		rows, err = balances.SelectCleared(ctx, s.DB,
+			balances.ClearedQuery{Owner: w.OwnerID, Wallet: w.ID, End: *end})
+	}
 	if pg.IsOutOfRange(err) {
 		return nil, errClearedOverflow
 	}

@@ -72,7 +72,7 @@ func (s stated) cleared(
 ) (balances.Cleared, error) {
 	found, err := balances.SelectCleared(ctx, q, balances.ClearedQuery{
 		Owner: owner, Wallet: s.wallet, Currency: s.currency.Code(),
-		End: new(s.day.AddDate(0, 0, 1)),
+		End: s.day.AddDate(0, 0, 1),
 	})
 	if pg.IsOutOfRange(err) {
 		return balances.Cleared{}, errClearedOverflow

@@ -45,7 +45,9 @@ func (a answers) requireBalances(reports *series.Reports, interval string) {
 	}
 	a.requireBalancesOfDashboard(got, len(report.GetIntervals())-1)
 	a.requireCurrentBalances(reports)
-	a.requireCleared(report.GetIntervals()[len(report.GetIntervals())-1].GetEnd())
+	last := report.GetIntervals()[len(report.GetIntervals())-1].GetEnd()
+	a.requireCleared(&last, at(last).AddDate(0, 0, 1))
+	a.requireCleared(nil, at("2200-12-31").AddDate(0, 0, 1))
 }
 
 func (a answers) balances(
@@ -123,13 +125,13 @@ func (a answers) requireCurrentBalances(reports *series.Reports) {
 	}
 }
 
-// requireCleared compares the balances of the cleared transactions at the end of a day, and the
-// sums of the others, with the model. Together they are the balances of the model.
-func (a answers) requireCleared(day string) {
-	end := at(day).AddDate(0, 0, 1)
+// requireCleared compares the balances of the cleared transactions at the end of a day, or of all
+// days, and the sums of the others, with the model before end. Together they are the balances of
+// the model.
+func (a answers) requireCleared(day *string, end time.Time) {
 	for _, w := range a.wallets {
 		resp, err := a.GetWallet(a.ctx, &ledgerv1.GetWalletRequest{
-			Id: w.ID.String(), Include: []string{"cleared"}, To: &day,
+			Id: w.ID.String(), Include: []string{"cleared"}, To: day,
 		})
 		require.NoError(a.r, err)
 		rows := map[string]*ledgerv1.ClearedBalance{}

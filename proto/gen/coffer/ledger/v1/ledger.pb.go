@@ -646,7 +646,8 @@ type GetWalletResponse struct {
 	Wallet  *Wallet                `protobuf:"bytes,3,opt,name=wallet,proto3" json:"wallet,omitempty"`
 	// Version of the resource, for If-Match.
 	Etag string `protobuf:"bytes,4,opt,name=etag,proto3" json:"etag,omitempty"`
-	// Only with include=cleared: a row for each currency in which the wallet has transactions, and for its own currency.
+	// Only with include=cleared: a row for the own currency of the wallet, and for each other one with a balance or with transactions that are
+	// not cleared.
 	Cleared       []*ClearedBalance `protobuf:"bytes,5,rep,name=cleared,proto3" json:"cleared,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

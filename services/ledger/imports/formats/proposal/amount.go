@@ -94,8 +94,12 @@ func (p *Profile) warnOfAmount(in *statement.Input, columns Columns) {
 		rank = p.rankOf(amount)
 	}
 	unnamed := p.amountsByContents(columns)
+	var reduced []int
+	if ok && p.proof == nil && rank > 1 {
+		reduced = p.reduced(columns, amount)
+	}
 	table := p.newTable(without(columns, mapping.FieldStatus),
-		slices.Concat(others, unnamed, fees, []int{amount}))
+		slices.Concat(others, unnamed, reduced, fees, []int{amount}))
 	unnamed = slices.DeleteFunc(unnamed, func(i int) bool {
 		// Beside a column that a heading names, amounts are equal in most rows.
 		return rank == 1 || rank < 1<<30 && table.equal(amount, i)*2 < len(table.records)
@@ -112,7 +116,7 @@ func (p *Profile) warnOfAmount(in *statement.Input, columns Columns) {
 		return
 	}
 	if ok && p.proof == nil && !p.settled {
-		for _, i := range append(others, unnamed...) {
+		for _, i := range slices.Concat(others, unnamed, reduced) {
 			if rows := table.different(amount, i); len(rows) > 0 {
 				in.Assume(statement.AmountAssumed, statement.Shows("AMOUNTS_DIFFER",
 					"column", p.name(amount), "other", p.name(i)), rows...)
@@ -138,6 +142,22 @@ func (p *Profile) warnOfAmount(in *statement.Input, columns Columns) {
 			return
 		}
 	}
+}
+
+// reduced returns the columns that are the amount less a third column, such as a discount, or that
+// are the amount plus it, in all rows.
+func (p *Profile) reduced(columns Columns, amount int) []int {
+	others := slices.DeleteFunc(p.amountsBeside(amount), func(i int) bool {
+		return p.isOther(i) || p.rank(i, mapping.FieldBalance) > 0 ||
+			p.columns[i].filled < p.columns[amount].filled
+	})
+	t := p.newTable(without(columns, mapping.FieldStatus), append(others, amount))
+	return slices.DeleteFunc(slices.Clone(others), func(i int) bool {
+		return len(t.nonzero(i)) == 0 || !slices.ContainsFunc(others, func(part int) bool {
+			return part != i && len(t.different(part, i)) > 0 &&
+				(t.isLess(i, amount, []int{part}) || t.isLess(amount, i, []int{part}))
+		})
+	})
 }
 
 // warnOfUnread adds the warning that another column seems to have amounts that cannot be read. No

@@ -58,6 +58,9 @@ func (p *Profile) amountMode(m *mapping.Mapping, columns Columns) (Witness, assu
 			columns[mapping.FieldType] = amount
 			return ByMarks, assumed{}
 		}
+		if kind, value := p.opposedType(amount); value != "" && p.proof == nil {
+			return p.opposed(m, columns, kind, value)
+		}
 		return p.signed(m, amount)
 	case !hasAmount && hasDebit != hasCredit && p.hasSigns(max(debit, credit), hasCredit):
 		// "Inflow" alone, with spending as negative numbers.

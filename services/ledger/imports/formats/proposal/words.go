@@ -2,6 +2,8 @@ package proposal
 
 import (
 	_ "embed" // For words.txt.
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/headings"
@@ -151,6 +153,53 @@ func (c *column) hasTypes() bool {
 		}
 	}
 	return len(found) == 2 || len(c.values) > 1 && c.all(written.IsSign)
+}
+
+// opposedType returns a value of a column of types that opposes the signs of its amounts in all
+// rows, although other values of the column agree with theirs, or "". Brokers write purchases
+// without a sign beside withdrawals with one.
+func (p *Profile) opposedType(amount int) (kind int, value string) {
+	for i := range p.columns {
+		if p.rank(i, mapping.FieldType) == 0 || p.columns[i].many {
+			continue
+		}
+		agreed, opposed := make(map[string]int), make(map[string]int)
+		for _, cells := range p.transactions {
+			n, ok := written.ScanNumber(at(cells, amount))
+			value := at(cells, i)
+			out, known := written.SignOf(value)
+			switch {
+			case !ok || !known || !written.HasNonzero(n.Digits) || !written.IsDirection(value):
+			case out == n.Negative:
+				agreed[value]++
+			default:
+				opposed[value]++
+			}
+		}
+		for _, value := range slices.Sorted(maps.Keys(opposed)) {
+			if agreed[value] == 0 && len(agreed) > 0 {
+				return i, value
+			}
+		}
+	}
+	return none, ""
+}
+
+// opposed reads the directions from a column of types of which a value opposes the signs of the
+// amounts. If it has unknown values, too, the signs are read.
+func (p *Profile) opposed(
+	m *mapping.Mapping, columns Columns, kind int, value string,
+) (Witness, assumed) {
+	amount := columns[mapping.FieldAmount]
+	out, _ := written.SignOf(value)
+	if p.columns[kind].fits(mapping.FieldType) {
+		m.AmountMode = mapping.TypeColumn
+		columns[mapping.FieldType] = kind
+	} else {
+		out = !out
+	}
+	return "", assumed{statement.Shows("TYPE_"+direction(out),
+		"value", quoted(value), "column", p.name(kind)), amount}
 }
 
 // unnamed returns the assumption that the first of two columns has the debits.

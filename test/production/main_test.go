@@ -41,7 +41,7 @@ func TestMain(m *testing.M) {
 	switch service := os.Getenv(beService); service {
 	case "":
 	case "auth":
-		app.Main(service, auth.Run, auth.Migrations)
+		app.Main(service, auth.Run, auth.Migrations, auth.ReplayDeletions())
 	case "ledger":
 		app.Main(service, ledger.Run, ledger.Migrations,
 			app.Command{Name: "verify", Run: verify.Command(ledger.Migrations)})

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# test.sh follows deploy/compose/README.md with podman: it starts Coffer, registers a user, reads a receipt, restarts, upgrades, makes a
-# backup and restores it into another folder. It requires root, Debian, Go and npm, and no registry: it builds the images of Coffer,
-# PostgreSQL and NATS itself, so PostgreSQL has the version of Debian. Arguments: none. It takes about ten minutes.
+# test.sh follows deploy/compose/README.md with podman: it starts Coffer, registers a user, reads a receipt, restarts, upgrades, moves
+# attachments into an object store, makes a backup and restores it into another folder. It requires root, Debian, Go and npm, and no
+# registry: it builds the images of Coffer, PostgreSQL, NATS and the store itself, so PostgreSQL has the version of Debian. Arguments:
+# none. It takes about ten minutes. With ENGINE=docker it uses `docker compose`, which must be installed and reach a Docker daemon.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 export DEBIAN_FRONTEND=noninteractive
@@ -9,10 +10,18 @@ work=$(mktemp -d)
 cache=$PWD/.cache/compose
 mkdir -p "$cache"
 port=18080
+engine=${ENGINE:-podman}
 say() { printf '\n== %s\n' "$*"; }
 
-say "install podman"
-packages="podman podman-compose runc netavark aardvark-dns iptables debootstrap imagemagick fonts-dejavu-core"
+# The engines name images without a registry, and containers, differently.
+case $engine in
+podman) coffer_images=localhost/coffer separator=_ programs="podman podman-compose runc netavark aardvark-dns iptables" ;;
+docker) coffer_images=coffer separator=- programs="" ;;
+*) echo "ENGINE must be podman or docker" >&2 && exit 2 ;;
+esac
+
+say "install packages"
+packages="$programs debootstrap imagemagick fonts-dejavu-core"
 # shellcheck disable=SC2086 # They are several words.
 dpkg -s $packages >/dev/null 2>&1 || {
 	apt-get update -qq
@@ -29,12 +38,17 @@ events_logger="file"
 END
 export CONTAINERS_CONF="$work/containers.conf"
 
-# compose FOLDER COMMAND... runs podman-compose in an installation.
+# compose FOLDER COMMAND... runs a command of compose in an installation.
 compose() (
 	cd "$work/$1"
 	shift
-	podman-compose --project-name "$(basename "$PWD")" "$@"
+	case $engine in
+	podman) podman-compose --project-name "$(basename "$PWD")" "$@" ;;
+	docker) docker compose --project-name "$(basename "$PWD")" "$@" ;;
+	esac
 )
+# container FOLDER SERVICE prints the name of a container.
+container() { echo "$1$separator$2${separator}1"; }
 finish() {
 	status=$?
 	for name in first second; do
@@ -49,28 +63,32 @@ finish() {
 trap finish EXIT
 
 say "build the images"
-image() { podman image exists "docker.io/library/$1"; }
-image postgres:17 || {
+image() { "$engine" image inspect "$1" >/dev/null 2>&1; }
+image docker.io/library/postgres:17 || {
 	debootstrap --variant=minbase --include=postgresql bookworm "$work/root" >"$cache/debootstrap.log"
 	echo 'app:x:999:999::/var/lib/postgresql:/bin/sh' >>"$work/root/etc/passwd"
 	bin=$(cd "$work/root" && echo usr/lib/postgresql/*/bin)
-	tar -C "$work/root" -c . | podman import --change "ENV PATH=/$bin:/usr/sbin:/usr/bin:/sbin:/bin" - docker.io/library/postgres:17
+	tar -C "$work/root" -c . | "$engine" import --change "ENV PATH=/$bin:/usr/sbin:/usr/bin:/sbin:/bin" - docker.io/library/postgres:17
 }
-image nats:2.15.2 || {
+image docker.io/library/nats:2.15.2 || {
 	CGO_ENABLED=0 GOBIN="$work/nats" GOFLAGS= go install github.com/nats-io/nats-server/v2@v2.15.2
-	tar -C "$work/nats" -c nats-server | podman import --change 'ENTRYPOINT ["/nats-server"]' - docker.io/library/nats:2.15.2
+	tar -C "$work/nats" -c nats-server | "$engine" import --change 'ENTRYPOINT ["/nats-server"]' - docker.io/library/nats:2.15.2
+}
+image localhost/versitygw:1 || {
+	CGO_ENABLED=0 GOWORK=off go -C tools/versitygw build -o "$work/store/" github.com/versity/versitygw/cmd/versitygw
+	tar -C "$work/store" -c versitygw | "$engine" import --change 'ENTRYPOINT ["/versitygw"]' - localhost/versitygw:1
 }
 for version in 0.0.1 0.0.2; do
 	make --no-print-directory images VERSION="$version"
 	for service in auth ledger budget ocr gateway; do
-		podman load -q -i ".cache/images/$service.tar"
+		"$engine" load -q -i ".cache/images/$service.tar"
 	done
 done
 
 # install FOLDER VERSION copies this folder and sets its variables.
 install() {
 	cp -RL deploy/compose "$work/$1"
-	sed -i -e "s|^COFFER_VERSION=.*|COFFER_VERSION=$2|" -e "s|^COFFER_IMAGES=.*|COFFER_IMAGES=localhost/coffer|" \
+	sed -i -e "s|^COFFER_VERSION=.*|COFFER_VERSION=$2|" -e "s|^COFFER_IMAGES=.*|COFFER_IMAGES=$coffer_images|" \
 		-e "s|^COFFER_ADDR=.*|COFFER_ADDR=127.0.0.1:$port|" "$work/$1/.env"
 }
 coffer=http://127.0.0.1:$port
@@ -89,11 +107,23 @@ login() {
 	TOKEN=$(post "$coffer/api/v1/auth/login" -d '{"email": "ada@example.com", "password": "correct horse battery staple"}' |
 		pick accessToken)
 }
+# attach NAME TEXT attaches a file to the transaction. attached maps the ids of attachments to their content.
+declare -A attached
+attach() {
+	printf '%s' "$2" >"$work/$1"
+	id=$(curl -sS --fail-with-body -H "Authorization: Bearer $TOKEN" -F "file=@$work/$1" \
+		"$coffer/api/v1/transaction/$transaction/attachments" | pick id)
+	attached[$id]=$2
+}
+download() { curl -sS --fail-with-body -H "Authorization: Bearer $TOKEN" "$coffer/api/v1/attachments/$1"; }
 # check reads what the user has stored, with a token of before and a new one.
 check() {
 	curl -sS --fail-with-body -H "Authorization: Bearer $TOKEN" "$coffer/api/v1/wallet/$wallet" | grep -q '"balance":237.70'
 	login
 	curl -sS --fail-with-body -H "Authorization: Bearer $TOKEN" "$coffer/api/v1/transaction" | grep -q '"amount":-12.30'
+	for attachment in "${!attached[@]}"; do
+		[ "$(download "$attachment")" = "${attached[$attachment]}" ]
+	done
 }
 
 say "start, register, and read a receipt"
@@ -105,8 +135,9 @@ login
 authorized=(-H "Authorization: Bearer $TOKEN")
 wallet=$(post "${authorized[@]}" "$coffer/api/v1/wallet" -d '{"name": "Cash", "currency": "EUR", "balance": 250}' | pick id)
 food=$(post "${authorized[@]}" "$coffer/api/v1/categories" -d '{"name": "Food"}' | pick id)
-post "${authorized[@]}" "$coffer/api/v1/transaction" -d '{"amount": 12.30, "type": "expense", "currency": "EUR",
-	"date": "2026-11-21", "description": "Lunch", "walletId": "'"$wallet"'", "categoryId": "'"$food"'"}'
+transaction=$(post "${authorized[@]}" "$coffer/api/v1/transaction" -d '{"amount": 12.30, "type": "expense", "currency": "EUR",
+	"date": "2026-11-21", "description": "Lunch", "walletId": "'"$wallet"'", "categoryId": "'"$food"'"}' | pick id)
+attach invoice.txt "in PostgreSQL"
 /usr/bin/convert -font DejaVu-Sans-Mono -pointsize 28 -border 40 label:$'CORNER BAKERY\n12 Mill Lane, Dublin\n21/11/2026 08:41\n
 2 x Croissant     2.40    4.80\nSourdough bread           5.60\nCoffee                    3.10\nTotal EUR                13.50' "$work/photo.png"
 curl -sS --fail-with-body "${authorized[@]}" -F "receipt=@$work/photo.png" -F "walletId=$wallet" -F "categoryId=$food" \
@@ -116,10 +147,11 @@ check
 say "the programs are ready, and read no secrets of each other"
 # Not podman healthcheck: podman-compose 1.0.3 runs the command of a check in a shell, and the images have none.
 for service in auth ledger budget ocr gateway; do
-	podman exec "first_${service}_1" /app ready
+	"$engine" exec "$(container first "$service")" /app ready
+	[ "$engine" = podman ] || [ "$(docker inspect "$(container first "$service")" --format '{{.State.Health.Status}}')" = healthy ]
 done
-podman exec first_postgres_1 pg_isready --host=127.0.0.1 --quiet
-mounts=$(podman inspect first_ledger_1 --format '{{range .Mounts}}{{.Name}} {{end}}')
+"$engine" exec "$(container first postgres)" pg_isready --host=127.0.0.1 --quiet
+mounts=$("$engine" inspect "$(container first ledger)" --format '{{range .Mounts}}{{.Name}} {{end}}')
 [ "$mounts" = "first_secrets-ledger " ]
 
 say "restart"
@@ -136,10 +168,43 @@ await
 check
 curl -fsS "$coffer/version" | grep -q 0.0.2
 
+say "move the files into an object store"
+# store FOLDER adds an S3 server to an installation, whose bucket is a folder.
+store() {
+	mkdir -p "$work/$1/store/coffer-files"
+	cat >"$work/$1/compose.override.yaml" <<-'END'
+		services:
+		  store:
+		    image: localhost/versitygw:1
+		    command: [posix, /data]
+		    environment: {ROOT_ACCESS_KEY: coffer-test, ROOT_SECRET_KEY: secret-of-the-test}
+		    volumes: ["./store:/data"]
+	END
+	sed -i -e 's|^FILES_URL=.*|FILES_URL=s3://store:7070/coffer-files?http=true|' -e 's|^FILES_KEY_ID=.*|FILES_KEY_ID=coffer-test|' \
+		-e 's|^FILES_KEY=.*|FILES_KEY=secret-of-the-test|' "$work/$1/.env"
+}
+ledger() { "$engine" exec "$(container "$1" ledger)" /app "${@:2}"; }
+store first
+compose first down
+compose first up -d
+await
+attach receipt.txt "in the object store"
+ledger first move-files -to s3
+[ "$(find "$work/first/store/coffer-files" -type f | wc -l)" = 2 ]
+check
+"$engine" stop "$(container first store)" >/dev/null
+if download "$id" >"$cache/without-store.json"; then
+	exit 1
+fi
+grep -q SERVICE_UNAVAILABLE "$cache/without-store.json"
+"$engine" start "$(container first store)" >/dev/null
+
 say "back up, and restore into an empty folder"
 compose first exec -T postgres sh /coffer/backup.sh coffer
 compose first down
 install second 0.0.2
+store second
+cp -a "$work/first/store/coffer-files" "$work/second/store/"
 mkdir "$work/second/backups"
 mv "$work/first/backups/coffer" "$work/second/backups/"
 compose second up -d postgres
@@ -150,6 +215,7 @@ grep -qx restored <<<"$output"
 compose second up -d
 await
 check
+ledger second check-files
 output=$(restore)
 grep -q 'the database has tables already' <<<"$output"
 say "passed"

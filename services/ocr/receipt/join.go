@@ -43,11 +43,10 @@ type join struct {
 	drafts [][]draftItem
 	sums   sums
 
-	// total is zero if chooseTotal found none. steps lead to it from first, the best supported sum.
-	first, total candidate
-	steps        []step
-	confidence   float64
-	goods        items
+	// total is zero if chooseTotal found none.
+	total      solution
+	confidence float64
+	goods      items
 	// charges are the amounts between the goods and the total, and subtotal is the printed sum
 	// before them, or nil. chooseCharges writes both.
 	charges  adjustment
@@ -74,31 +73,31 @@ func (j *join) collectFigures() {
 	}
 }
 
-// chooseTotal ranks the amounts that may be the total by their label and by the sums that equal
-// them, and follows the chain of sums to its end. It returns false if no amount is likely enough.
+// chooseTotal takes the best solution of the equation. It returns false if no amount is likely
+// enough.
 func (j *join) chooseTotal() bool {
-	ranked := j.rankTotals()
-	if len(ranked) == 0 || ranked[0].score() < minScore {
+	solutions := j.solutions()
+	if len(solutions) == 0 || solutions[0].score() < minScore {
 		return false
 	}
-	j.follow(ranked)
+	j.total = solutions[0]
+	j.confidence = j.total.confidence(solutions)
 	return true
 }
 
-// chooseGoods chooses the lines that lead to the total, if necessary through the steps from the
-// best supported sum. If no draft reconciles, it chooses one whose sum is nearest to the total.
+// chooseGoods chooses the most confident lines that lead to the total, or to a sum before it. If no
+// draft reconciles, it chooses one whose sum is nearest to the total.
 func (j *join) chooseGoods() {
 	best := j.goodsOf(j.total.value)
-	if !best.reconciled && len(j.steps) > 0 {
-		before := j.goodsOf(j.first.value)
-		for _, s := range j.steps {
-			before.adjustment = before.adjustment.plus(s.charges)
-			before.reconciled = before.reconciled && s.explained
+	charges := j.total.charges
+	for sum := j.total.before; sum != nil; sum = sum.before {
+		found := j.goodsOf(sum.value)
+		complete := sum.value+charges.sum() == j.total.value
+		if complete && found.reconciled && found.confidence > best.confidence {
+			best = found
+			best.adjustment = best.adjustment.plus(charges)
 		}
-		if !before.reconciled {
-			before.confidence = min(before.confidence, unreconciledConfidence)
-		}
-		best = before
+		charges = charges.plus(sum.charges)
 	}
 	// On an image, an item with the amount 0 is mostly dirt.
 	dirt := func(it draftItem) bool { return it.amount.Value == 0 && !it.free() }

@@ -11,10 +11,10 @@
 // Reading. The total and the lines of goods verify each other and are chosen together, so they stay
 // in this package. Only refund.go changes a line; drafts of goods have copies of the amounts.
 //
-// Join has these stages: texts; figures (draft.go); total (total.go and proof.go rank the amounts,
-// chain.go follows charges and rounding to the amount paid); goods (reconcile.go, repairs.go and
-// adjust.go make the lines add up to the total); charges. Instead of all this, claim.go checks a
-// receipt that a language model has read.
+// Join has these stages: texts; figures (draft.go); total (total.go collects the likely amounts,
+// equation.go explains the receipt by each, and steps.go leads from one sum to the next); goods
+// (reconcile.go, repairs.go and adjust.go make the lines add up to the total); charges. Instead of
+// all this, claim.go checks a receipt that a language model has read.
 package receipt
 
 import (

@@ -64,13 +64,7 @@ func (r reconciler) balance(list []draftItem, repairs int) (items, bool) {
 
 func (r reconciler) adjustment(list []draftItem) (adjustment, bool) {
 	sum := sumOf(list)
-	if r.sums.roundedTo(sum, r.total) {
-		return adjustment{rounding: r.total - sum}, true
-	}
 	adj, ok := r.sums.adjustments(sum, r.total)
-	if !ok {
-		adj, ok = r.sums.roundedAdjustments(sum, r.total)
-	}
 	return adj, ok && adj.plausible(sum)
 }
 

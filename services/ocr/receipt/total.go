@@ -16,6 +16,8 @@ const (
 	minScore = 1
 	// derivedLabel is the number of points for an amount that a printed rounding leads to.
 	derivedLabel = 0.5
+	// subtotalLabel is the number of points for a subtotal.
+	subtotalLabel = 1.5
 	// printedLabel is the lowest number of points for an amount that is printed beside a word for a
 	// sum or a payment.
 	printedLabel = 1
@@ -23,6 +25,7 @@ const (
 	clearlyRead = 0.85
 )
 
+// candidate is an amount that may be the total or a sum before it.
 type candidate struct {
 	value int64
 	// at is the line with the best label. start and end delimit the amount in its text.
@@ -33,12 +36,10 @@ type candidate struct {
 	label float64
 	// strong is set if a label says nothing but total, and clear if that row was read well.
 	strong, clear bool
-	// totalRows is the number of independent rows that call the amount a total.
-	totalRows int
-	proof
+	// totalRows is the number of independent rows that call the amount a total, and rows the number
+	// of rows with the amount in the reading that has the most.
+	totalRows, rows int
 }
-
-func (c candidate) score() float64 { return c.label + c.points }
 
 // candidates collects the amounts that may be the total, by value in thousandths.
 type candidates map[int64]*candidate
@@ -60,21 +61,26 @@ func (b candidates) add(v int64, at *printed.Line, amount printed.Amount, label 
 	}
 }
 
-// rankTotals returns every amount that may be the total, best first. Of equal scores, the lowest
-// row and then the larger amount wins.
-func (j *join) rankTotals() []candidate {
+// maxCandidates limits the amounts for which the equation is solved. They are those with the best
+// labels and the most rows. Goods have more amounts than that on long receipts only.
+const maxCandidates = 32
+
+// likeliestSums returns the amounts that may be the total or a sum before it, those with the best
+// labels first.
+func (j *join) likeliestSums() []candidate {
 	var out []candidate
-	proposed := j.proposeTotals()
-	for _, t := range proposed {
-		t.proof = j.proof(t.value)
-		t.totalRows = totalRows(t.value, j.readings)
-		out = append(out, *t)
+	for _, c := range j.proposeTotals() {
+		c.totalRows = totalRows(c.value, j.readings)
+		for _, r := range j.readings {
+			c.rows = max(c.rows, occurrences(c.value, r.lines))
+		}
+		out = append(out, *c)
 	}
 	slices.SortFunc(out, func(a, b candidate) int {
-		byScore := cmp.Compare(b.score(), a.score())
-		return cmp.Or(byScore, b.at.Index-a.at.Index, cmp.Compare(b.value, a.value))
+		return cmp.Or(cmp.Compare(b.label, a.label), b.rows-a.rows, b.at.Index-a.at.Index,
+			cmp.Compare(b.value, a.value))
 	})
-	return out
+	return out[:min(len(out), maxCandidates)]
 }
 
 // proposeTotals collects the labeled sums, every price without a label, and amounts derived from
@@ -88,7 +94,7 @@ func (j *join) proposeTotals() candidates {
 		}
 	}
 	for _, t := range sums.subtotals {
-		out.add(t.Value, t.at, t.Amount, 1.5)
+		out.add(t.Value, t.at, t.Amount, subtotalLabel)
 	}
 	for _, t := range sums.cash {
 		out.add(t.Value, t.at, t.Amount, printedLabel)
@@ -144,8 +150,8 @@ func totalLabel(labeled labeled, index, number int) float64 {
 	return label + 0.3*float64(index)/float64(number)
 }
 
-// derive proposes totals that were misread but follow from other sums: cash minus change, an
-// earlier total rounded, or, if no total was read, the subtotal plus tax.
+// derive proposes totals that were misread but follow from other sums: cash minus change, or, if no
+// total was read, the subtotal plus tax.
 func (b candidates) derive(sums *sums) {
 	if len(sums.totals) == 0 {
 		b.deriveTaxed(sums)
@@ -154,17 +160,6 @@ func (b candidates) derive(sums *sums) {
 		for _, change := range sums.change {
 			if v := cash.Value - abs(change.Value); v > 0 {
 				b.add(v, cash.at, cash.Amount, 0)
-			}
-		}
-	}
-	coin := coinOf(sums.currency)
-	for _, r := range sums.rounding {
-		for _, t := range sums.totals {
-			for _, v := range []int64{t.Value + r.Value, t.Value - r.Value} {
-				// Some tills round down only, so the rounding may be almost two coins of 0.05.
-				if r.Value != 0 && abs(r.Value) < 2*coin && v%coin == 0 && t.Value%coin != 0 {
-					b.add(v, t.at, t.Amount, derivedLabel)
-				}
 			}
 		}
 	}
@@ -190,26 +185,15 @@ func (b candidates) deriveTaxed(sums *sums) {
 	}
 }
 
-// confidence converts the score of a candidate to a confidence. lead is the distance to the best
-// other candidate. The coefficients were fitted to the share of correct totals with a given score
-// and lead. Points alone never reach confidentTotal: other figures must agree with the total, too.
-func (c candidate) confidence(lead float64) float64 {
-	x := 0.22 + 0.06*min(c.label, 4) + 0.06*min(c.points, 5) + 0.07*max(min(lead, 3), -3)
-	if c.corroborated() && lead >= 2 {
-		x = max(x, confidentTotal)
-	} else {
-		x = min(x, confidentTotal-0.01)
+func occurrences(v int64, lines []*printed.Line) int {
+	n := 0
+	equals := func(a printed.Amount) bool { return a.IsPrice() && a.Value == v }
+	for _, l := range lines {
+		if slices.ContainsFunc(l.Amounts, equals) {
+			n++
+		}
 	}
-	return max(0.01, min(0.99, x))
-}
-
-// corroborated reports whether the amount is labeled as a total and one of these holds: two sums
-// equal it; one sum does and it was read in another reading or place; or two readings and several
-// places have it. Text needs no second reading.
-func (c candidate) corroborated() bool {
-	repeated := c.totalRows > 1 || c.at.Exact
-	proven := c.sums > 1 || c.sums == 1 && (repeated || c.copies > 0) || repeated && c.copies > 1
-	return c.label >= 3 && proven
+	return n
 }
 
 func abs(v int64) int64 {

@@ -112,3 +112,24 @@ func TestJoinSolvesEquation(t *testing.T) {
 		}
 	}
 }
+
+// TestJoinMisreadRowIsNoRounding reads a total whose last digit one of two readings has wrong, so
+// that it looks like the amount rounded to a coin.
+func TestJoinMisreadRowIsNoRounding(t *testing.T) {
+	t.Parallel()
+	const head, sums = "GREEN SDN BHD RM\nTea 3.02\nBread 4.70\n", "\nCash RM 10.00\nChange RM 2.28"
+	r := Join(today, Read(recognized(head+"Total RM 7.72"+sums)),
+		Read(recognized(head+"Total RM 7.70"+sums)))
+	require.Equal(t, "7.72", r.Total)
+	require.Empty(t, r.Rounding)
+}
+
+// TestJoinSumsTaxRates reads a total of two subtotals, whose goods are read for the first one only.
+func TestJoinSumsTaxRates(t *testing.T) {
+	t.Parallel()
+	r := readText("ROYAL KITCHEN\nBREAD 4.00\nMILK 3.00\nTotal 0% supplies 7.00\nSOAP 10.00\n" +
+		"Total 6% supplies 10.00\nGST 0.60\nTotal payable 17.60")
+	require.Equal(t, "17.60", r.Total)
+	require.GreaterOrEqual(t, r.Confidence["total"], confidentTotal)
+	require.Contains(t, r.Warnings, LinesNotReconciled)
+}

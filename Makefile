@@ -278,6 +278,11 @@ bench-web: web/node_modules/.installed web/bench/node_modules/.installed ## Meas
 	@devstack/install.sh web
 	ROWS="$(ROWS)" node web/bench/bench.js
 
+.PHONY: bench-web-table
+bench-web-table: web/node_modules/.installed ## Measure the table of transactions on a slow desktop: frames of a scroll through all rows (ROWS=100000)
+	@devstack/install.sh web
+	ROWS="$(ROWS)" node web/bench/table.js
+
 .PHONY: bench-web-import
 bench-web-import: web/node_modules/.installed ## Measure an import in the web console from upload to undo: time, frames, memory (ROWS=10000: fewer)
 	@devstack/install.sh web

@@ -4,82 +4,21 @@
 //
 //   make bench-web [ROWS=100000]
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import lighthouse from "lighthouse";
 import { computeMedianRun } from "lighthouse/core/lib/median-run.js";
-import { launchProfile } from "../test/chromium.js";
 import { start } from "../test/stack.js";
+import { call, fill, open, password } from "./account.js";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const rows = Number(process.env.ROWS || 100_000);
 const email = "ada@coffer.example";
-const password = "a household of two";
 const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true, locale: "en-US", timezoneId: "UTC" };
 /** Lighthouse's profile of a phone on slow 4G. The processor is slowed down by four. */
 const slow = { offline: false, latency: 150, downloadThroughput: (1.6e6 / 8) * 0.9, uploadThroughput: (750e3 / 8) * 0.9 };
 const runs = 5;
 
 const median = (values) => values.toSorted((a, b) => a - b)[values.length >> 1];
-
-async function call(url, method, path, token, body) {
-  const response = await fetch(`${url}/api/v1${path}`, {
-    method,
-    headers: {
-      "Content-Type": "application/json",
-      ...(token && { Authorization: `Bearer ${token}` }),
-    },
-    body: body && JSON.stringify(body),
-  });
-  const answer = await response.json();
-  if (!response.ok) throw new Error(`${method} ${path}: ${JSON.stringify(answer)}`);
-  return answer;
-}
-
-/** fill creates transactions over five years in requests of 100. */
-async function fill(url, token) {
-  const { wallet } = await call(url, "POST", "/wallet", token, {
-    name: "Everyday",
-    currency: "EUR",
-    balance: 1000,
-  });
-  const { category } = await call(url, "POST", "/categories", token, { name: "Everything" });
-  const first = Date.now() - 5 * 365 * 86_400_000;
-  const all = Array.from({ length: rows }, (_, i) => ({
-    amount: 1 + (i % 97),
-    type: "expense",
-    currency: "EUR",
-    date: new Date(first + (i / rows) * 5 * 365 * 86_400_000).toISOString().slice(0, 10),
-    description: `Purchase ${i + 1}`,
-    walletId: wallet.id,
-    categoryId: category.id,
-  }));
-  for (let i = 0; i < rows; i += 100)
-    await call(url, "POST", "/transaction/batch", token, { transactions: all.slice(i, i + 100) });
-}
-
-/** open returns a page in a profile of its own that is signed in. */
-async function open(url, user, signIn, flags, options) {
-  const profile = mkdtempSync(join(tmpdir(), "coffer-bench-"));
-  const context = await launchProfile(profile, flags, options);
-  const page = context.pages()[0] ?? (await context.newPage());
-  await page.goto(`${url}/livez`);
-  const response = await page.request.post(`${url}/api/v1/auth/login?session=cookie`, {
-    data: signIn,
-  });
-  if (response.status() !== 200) throw new Error(`sign-in: ${response.status()}`);
-  await page.evaluate(
-    (stored) => localStorage.setItem("coffer.user", JSON.stringify(stored)),
-    user,
-  );
-  const close = async () => {
-    await context.close();
-    rmSync(profile, { recursive: true, force: true });
-  };
-  return { context, page, close };
-}
 
 /** audit runs Lighthouse on Home several times, and prints the median run. */
 async function audit(url, user, signIn) {
@@ -189,7 +128,7 @@ try {
     ...long,
   });
   const { accessToken } = await call(stack.url, "POST", "/auth/login", undefined, long);
-  await fill(stack.url, accessToken);
+  await fill(stack.url, accessToken, rows);
   await scroll(stack.url, registered.user, long);
 } finally {
   await stack.stop();

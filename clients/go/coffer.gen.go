@@ -959,6 +959,9 @@ func (e CreateTransferResultCode) Valid() bool {
 
 // Defines values for CreateViewRequestKind.
 const (
+	CreateViewRequestKindBalances     CreateViewRequestKind = "balances"
+	CreateViewRequestKindCalendar     CreateViewRequestKind = "calendar"
+	CreateViewRequestKindComparison   CreateViewRequestKind = "comparison"
 	CreateViewRequestKindReport       CreateViewRequestKind = "report"
 	CreateViewRequestKindTransactions CreateViewRequestKind = "transactions"
 )
@@ -966,6 +969,12 @@ const (
 // Valid indicates whether the value is a known member of the CreateViewRequestKind enum.
 func (e CreateViewRequestKind) Valid() bool {
 	switch e {
+	case CreateViewRequestKindBalances:
+		return true
+	case CreateViewRequestKindCalendar:
+		return true
+	case CreateViewRequestKindComparison:
+		return true
 	case CreateViewRequestKindReport:
 		return true
 	case CreateViewRequestKindTransactions:
@@ -4268,6 +4277,9 @@ func (e VerifyEmailResultCode) Valid() bool {
 
 // Defines values for ViewKind.
 const (
+	ViewKindBalances     ViewKind = "balances"
+	ViewKindCalendar     ViewKind = "calendar"
+	ViewKindComparison   ViewKind = "comparison"
 	ViewKindReport       ViewKind = "report"
 	ViewKindTransactions ViewKind = "transactions"
 )
@@ -4275,6 +4287,12 @@ const (
 // Valid indicates whether the value is a known member of the ViewKind enum.
 func (e ViewKind) Valid() bool {
 	switch e {
+	case ViewKindBalances:
+		return true
+	case ViewKindCalendar:
+		return true
+	case ViewKindComparison:
+		return true
 	case ViewKindReport:
 		return true
 	case ViewKindTransactions:
@@ -6294,7 +6312,7 @@ type CreateTransferResultCode string
 
 // CreateViewRequest defines model for CreateViewRequest.
 type CreateViewRequest struct {
-	// Kind transactions or report.
+	// Kind As in View.
 	Kind CreateViewRequestKind `json:"kind"`
 
 	// Name 1 to 100 characters.
@@ -6304,7 +6322,7 @@ type CreateViewRequest struct {
 	Query *string `json:"query,omitempty"`
 }
 
-// CreateViewRequestKind transactions or report.
+// CreateViewRequestKind As in View.
 type CreateViewRequestKind string
 
 // CreateViewResult defines model for CreateViewResult.
@@ -10889,7 +10907,7 @@ type View struct {
 	// Id UUID, version 7.
 	Id openapi_types.UUID `json:"id"`
 
-	// Kind What the query is of: transactions for GET /transaction, report for GET /reports/series.
+	// Kind What the query is of: transactions for GET /transaction, report for GET /reports/series, comparison for GET /reports/compare, balances for GET /reports/balances, and calendar for GET /reports/series as a calendar of the sums of days.
 	Kind ViewKind `json:"kind"`
 
 	// Name 1 to 100 characters.
@@ -10902,7 +10920,7 @@ type View struct {
 	UpdatedAt time.Time `json:"updatedAt"`
 }
 
-// ViewKind What the query is of: transactions for GET /transaction, report for GET /reports/series.
+// ViewKind What the query is of: transactions for GET /transaction, report for GET /reports/series, comparison for GET /reports/compare, balances for GET /reports/balances, and calendar for GET /reports/series as a calendar of the sums of days.
 type ViewKind string
 
 // Wallet Wallet holds money in one or more currencies.

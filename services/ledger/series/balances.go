@@ -10,6 +10,7 @@ import (
 
 	"google.golang.org/grpc"
 
+	"github.com/coffer-budget/coffer/internal/apierr"
 	"github.com/coffer-budget/coffer/internal/money"
 	"github.com/coffer-budget/coffer/internal/rpc"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
@@ -26,10 +27,7 @@ const maxBalances = 100_000
 func (s *Reports) GetBalances(
 	ctx context.Context, req *ledgerv1.GetBalancesRequest,
 ) (*ledgerv1.GetBalancesResponse, error) {
-	asked, leave, err := s.enter(ctx, &ledgerv1.GetSeriesRequest{
-		From: req.From, To: req.To, Interval: req.Interval, Currency: req.Currency,
-		WalletId: req.GetWalletId(),
-	}, defaultMonths)
+	asked, leave, err := s.enter(ctx, periodsOf(req), defaultMonths)
 	if err != nil {
 		return nil, err
 	}
@@ -62,6 +60,19 @@ func (s *Reports) GetBalances(
 		return nil, err
 	}
 	return &ledgerv1.GetBalancesResponse{Balances: report}, nil
+}
+
+// periodsOf returns the parameters of a report with the same intervals.
+func periodsOf(req *ledgerv1.GetBalancesRequest) *ledgerv1.GetSeriesRequest {
+	return &ledgerv1.GetSeriesRequest{
+		From: req.From, To: req.To, Interval: req.Interval, Currency: req.Currency,
+		WalletId: req.GetWalletId(),
+	}
+}
+
+// CheckBalances returns the problems of the parameters of net worth, like Check.
+func CheckBalances(req *ledgerv1.GetBalancesRequest, today time.Time) apierr.Problems {
+	return Check(periodsOf(req), today)
 }
 
 // endArchived sets the balances of an archived wallet to 0 in the intervals after the one with its

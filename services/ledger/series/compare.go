@@ -5,6 +5,7 @@ import (
 	"context"
 	"math/big"
 	"slices"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -31,28 +32,15 @@ func (s *Reports) GetComparison(
 func (s *Reports) comparison(
 	ctx context.Context, req *ledgerv1.GetComparisonRequest,
 ) (*ledgerv1.Comparison, error) {
-	groupBy := byCategory
-	if req.GroupBy != nil {
-		groupBy = req.GetGroupBy()
-	}
-	switch {
-	case groupBy == byNone:
-		return nil, apierr.Invalid("groupBy", "must be category, wallet, payee or tag")
-	case req.With != nil && req.GetWith() != "previous" && req.GetWith() != "year":
-		return nil, apierr.Invalid("with", "must be previous or year")
+	problems := choices(req)
+	if err := problems.Err(); err != nil {
+		return nil, err
 	}
 	orderBy := posting.Expense
 	if req.OrderBy != nil {
 		orderBy = req.GetOrderBy()
 	}
-	if orderBy != posting.Expense && orderBy != posting.Income && orderBy != byNet {
-		return nil, apierr.Invalid("orderBy", "must be expense, income or net")
-	}
-	now, leave, err := s.enter(ctx, &ledgerv1.GetSeriesRequest{
-		From: req.From, To: req.To, Currency: req.Currency, GroupBy: &groupBy, Top: req.Top,
-		WalletId: req.GetWalletId(), CategoryId: req.GetCategoryId(), Tag: req.GetTag(),
-		Payee: req.Payee, Q: req.Q,
-	}, 1)
+	now, leave, err := s.enter(ctx, presentOf(req), 1)
 	if err != nil {
 		return nil, err
 	}
@@ -85,6 +73,43 @@ func (s *Reports) comparison(
 		comparison.Other, err = other(rest, code)
 	}
 	return comparison, err
+}
+
+// choices returns the problems of the parameters that only a comparison has.
+func choices(req *ledgerv1.GetComparisonRequest) (problems apierr.Problems) {
+	if req.GetGroupBy() == byNone {
+		problems.Invalid("groupBy", "must be category, wallet, payee or tag")
+	}
+	if req.With != nil && req.GetWith() != "previous" && req.GetWith() != "year" {
+		problems.Invalid("with", "must be previous or year")
+	}
+	orders := []string{posting.Expense, posting.Income, byNet}
+	if req.OrderBy != nil && !slices.Contains(orders, req.GetOrderBy()) {
+		problems.Invalid("orderBy", "must be expense, income or net")
+	}
+	return problems
+}
+
+// presentOf returns the parameters of the report of the later period.
+func presentOf(req *ledgerv1.GetComparisonRequest) *ledgerv1.GetSeriesRequest {
+	groupBy := byCategory
+	if req.GroupBy != nil {
+		groupBy = req.GetGroupBy()
+	}
+	return &ledgerv1.GetSeriesRequest{
+		From: req.From, To: req.To, Currency: req.Currency, GroupBy: &groupBy, Top: req.Top,
+		WalletId: req.GetWalletId(), CategoryId: req.GetCategoryId(), Tag: req.GetTag(),
+		Payee: req.Payee, Q: req.Q,
+	}
+}
+
+// CheckComparison returns the problems of the parameters of a comparison, like Check.
+func CheckComparison(req *ledgerv1.GetComparisonRequest, today time.Time) apierr.Problems {
+	problems := choices(req)
+	if problems.Err() == nil {
+		_, problems = parse(presentOf(req), today, 1)
+	}
+	return problems
 }
 
 // readBoth returns the sums of the groups of both periods, which it reads on one snapshot.

@@ -21,6 +21,9 @@ import (
 const (
 	ofTransactions = "transactions"
 	ofReport       = "report"
+	ofComparison   = "comparison"
+	ofBalances     = "balances"
+	ofCalendar     = "calendar"
 )
 
 const maxQuery = 2000
@@ -40,13 +43,23 @@ func checkQuery(p *apierr.Problems, kind, query string, now time.Time) {
 			_, problems := transactions.ParseFilter(req)
 			include(p, problems)
 		}
-	case ofReport:
+	case ofReport, ofCalendar:
 		req := &ledgerv1.GetSeriesRequest{}
 		if read(p, query, req) {
 			include(p, series.Check(req, now))
 		}
+	case ofComparison:
+		req := &ledgerv1.GetComparisonRequest{}
+		if read(p, query, req) {
+			include(p, series.CheckComparison(req, now))
+		}
+	case ofBalances:
+		req := &ledgerv1.GetBalancesRequest{}
+		if read(p, query, req) {
+			include(p, series.CheckBalances(req, now))
+		}
 	default:
-		p.Invalid("kind", "must be transactions or report")
+		p.Invalid("kind", "must be transactions, report, comparison, balances or calendar")
 	}
 }
 

@@ -79,13 +79,19 @@ func TestCreateView(t *testing.T) {
 	_, err = srv.GetView(me.Ctx, &ledgerv1.GetViewRequest{Id: "x"})
 	require.ErrorIs(t, err, errInvalidID)
 
-	for _, name := range []string{"Zoo", "Bills"} {
-		_, err = srv.CreateView(me.Ctx, &ledgerv1.CreateViewRequest{
-			Name: name, Kind: "report", Query: "interval=year&groupBy=category&top=5",
+	for _, tc := range []struct{ name, kind, query string }{
+		{"Zoo", "report", "interval=year&groupBy=category&top=5"},
+		{"Bills", "comparison", "groupBy=payee&orderBy=income&with=year"},
+		{"Worth", "balances", "interval=quarter&walletId=" + me.Wallet.String()},
+		{"Days", "calendar", "to=2026-02-28&tag=trip"},
+	} {
+		created, err := srv.CreateView(me.Ctx, &ledgerv1.CreateViewRequest{
+			Name: tc.name, Kind: tc.kind, Query: tc.query,
 		})
 		require.NoError(t, err)
+		require.Equal(t, tc.kind, created.GetView().GetKind())
 	}
-	require.Equal(t, []string{"Bills", "food", "Zoo"}, srv.listed(t, me))
+	require.Equal(t, []string{"Bills", "Days", "food", "Worth", "Zoo"}, srv.listed(t, me))
 	require.Empty(t, srv.listed(t, other))
 }
 
@@ -111,6 +117,14 @@ func TestCreateViewChecksTheQuery(t *testing.T) {
 		{"report", "top=51", "top must be between 1 and 50"},
 		{"report", "top=x", "top has a value that is not allowed"},
 		{"report", "interval=decade", "interval must be day, week, month, quarter or year"},
+		{"calendar", "interval=decade", "interval must be day, week, month, quarter or year"},
+		{"comparison", "interval=month", `must not have the parameter "interval"`},
+		{"comparison", "groupBy=none", "groupBy must be category, wallet, payee or tag"},
+		{"comparison", "with=decade", "with must be previous or year"},
+		{"comparison", "orderBy=name", "orderBy must be expense, income or net"},
+		{"comparison", "top=51", "top must be between 1 and 50"},
+		{"balances", "tag=a", `must not have the parameter "tag"`},
+		{"balances", "interval=decade", "interval must be day, week, month, quarter or year"},
 	} {
 		_, err := srv.CreateView(me.Ctx, &ledgerv1.CreateViewRequest{
 			Name: "x", Kind: tc.kind, Query: tc.query,
@@ -131,6 +145,7 @@ func TestCreateViewSetsEachField(t *testing.T) {
 	t.Parallel()
 	for _, req := range []proto.Message{
 		&ledgerv1.ListTransactionsRequest{}, &ledgerv1.GetSeriesRequest{},
+		&ledgerv1.GetComparisonRequest{}, &ledgerv1.GetBalancesRequest{},
 	} {
 		m := req.ProtoReflect()
 		fields := m.Descriptor().Fields()

@@ -66,9 +66,11 @@ test("a report is saved as a view, which the list of transactions and the palett
   await page.waitForURL(/reports\?wallet=.*page=spending&by=payee/);
   await page.getByRole("link", { name: "Net worth" }).click();
   await page.getByRole("button", { name: "Views" }).click();
-  // The net worth is no report that the API stores.
-  await sheet.getByText("Choose filters of the cash flow").waitFor();
-  await page.keyboard.press("Escape");
+  await sheet.getByRole("textbox", { name: "Save these filters as" }).fill("Worth");
+  await page.keyboard.press("Enter");
+  await closeToast(page, "Saved: Worth");
+  const worth = (await user.get("/views")).views.find(({ name }) => name === "Worth");
+  assert.deepEqual([worth.kind, worth.query], ["balances", `walletId=${wallets[0].id}`]);
   await page.keyboard.press("Control+k");
   await page.getByRole("combobox", { name: "Go to" }).fill("where");
   await page.getByRole("option", { name: /Where it goes.*View/ }).click();

@@ -3,7 +3,7 @@ import test from "node:test";
 import { find } from "../../src/screens/palette/find.ts";
 import { addressOf, filtersOf, noFilters } from "../../src/screens/transactions/filters.ts";
 import { chosenOf } from "../../src/screens/reports/state.ts";
-import { addressOfView, queryOf, reportQueryOf } from "../../src/screens/views/query.ts";
+import { addressOfView, queryOf, reportViewOf } from "../../src/screens/views/query.ts";
 
 const id = (n) => `0199f0c5-0000-7000-8000-00000000000${n}`;
 
@@ -22,21 +22,27 @@ test("a view has the query of the API, and leads to the same filters", () => {
 test("a view with filters that the console does not have is not opened", () => {
   for (const query of [`importId=${id(1)}`, "minAmount=-50&maxAmount=5", "hasAttachments=true", "type=income&minAmount=-5", "q=x&externalId=1"]) assert.equal(addressOfView({ kind: "transactions", query }), undefined, query);
   for (const query of ["q=x", "type=expense", "groupBy=category&top=5", "groupBy=other", "interval=hour"]) assert.equal(addressOfView({ kind: "report", query }), undefined, query);
+  for (const [kind, query] of [["comparison", "orderBy=net"], ["comparison", "groupBy=category&top=5"], ["balances", "tag=a"], ["calendar", "groupBy=tag"], ["calendar", "type=income"]]) assert.equal(addressOfView({ kind, query }), undefined, query);
 });
 
 test("a view of a report has the query of the API, and leads to the same report", () => {
-  const saved = (search) => reportQueryOf(chosenOf(new URLSearchParams(search)));
-  for (const [search, query] of [
-    ["", ""],
-    [`wallet=${id(1)}&tag=a&from=2026-01-01&to=2026-03-31&interval=week`, `from=2026-01-01&interval=week&tag=a&to=2026-03-31&walletId=${id(1)}`],
-    ["page=spending", "groupBy=category"],
-    [`category=${id(2)}&payee=Kiosk&currency=USD&page=spending&by=tag`, `categoryId=${id(2)}&currency=USD&groupBy=tag&payee=Kiosk`],
+  const saved = (search) => reportViewOf(chosenOf(new URLSearchParams(search)));
+  for (const [search, kind, query] of [
+    ["", "report", ""],
+    [`wallet=${id(1)}&tag=a&from=2026-01-01&to=2026-03-31&interval=week`, "report", `from=2026-01-01&interval=week&tag=a&to=2026-03-31&walletId=${id(1)}`],
+    ["page=spending", "report", "groupBy=category"],
+    [`category=${id(2)}&payee=Kiosk&currency=USD&page=spending&by=tag`, "report", `categoryId=${id(2)}&currency=USD&groupBy=tag&payee=Kiosk`],
+    ["page=comparison", "comparison", "groupBy=category"],
+    [`category=${id(2)}&page=comparison&by=payee&with=year&of=income`, "comparison", `categoryId=${id(2)}&groupBy=payee&orderBy=income&with=year`],
+    ["page=worth", "balances", ""],
+    [`wallet=${id(1)}&from=2020-01-01&page=worth&interval=quarter`, "balances", `from=2020-01-01&interval=quarter&walletId=${id(1)}`],
+    ["tag=a&to=2026-02-28&page=calendar", "calendar", "tag=a&to=2026-02-28"],
   ]) {
-    assert.equal(saved(search), query);
-    assert.equal(addressOfView({ kind: "report", query }), search ? `/reports?${search}` : "/reports");
+    assert.deepEqual(saved(search), { kind, query });
+    assert.equal(addressOfView({ kind, query }), search ? `/reports?${search}` : "/reports");
   }
   assert.equal(addressOfView({ kind: "report", query: "groupBy=none&interval=month" }), "/reports?interval=month");
-  for (const page of ["comparison", "worth", "calendar"]) assert.equal(saved(`page=${page}`), undefined, page);
+  assert.equal(addressOfView({ kind: "comparison", query: "with=previous&orderBy=expense" }), "/reports?page=comparison");
 });
 
 test("entries are found by parts of their names, without accents", () => {

@@ -4,7 +4,7 @@ const de: typeof en = {
   title: "Ansichten",
   name: "Diese Filter speichern als",
   hint: "Filtere zuerst die Buchungen. Dann kannst du die Filter hier unter einem Namen speichern.",
-  hintReport: "Wähle zuerst Filter des Geldflusses oder der Ausgaben. Dann kannst du sie hier unter einem Namen speichern.",
+  hintReport: "Wähle zuerst Filter des Berichts. Dann kannst du sie hier unter einem Namen speichern.",
   saved: (name) => `Gespeichert: ${name}`,
   rename: (name) => `${name} umbenennen`,
   remove: (name) => `${name} löschen`,

@@ -8,13 +8,15 @@ export function queryOf(filters: Filters): string {
   return queryWith(requestOf(filters));
 }
 
-/**
- * reportQueryOf returns the query string of the API for the report that the user has chosen: without groups for the cash flow, and with
- * those of the spending. It returns undefined for the other pages, which are no report of this kind.
- */
-export function reportQueryOf({ page, filters, interval, by }: Chosen): string | undefined {
-  if (page !== "cashflow" && page !== "spending") return undefined;
-  return queryWith({ ...filters, interval, groupBy: page === "spending" ? by : undefined });
+/** reportViewOf returns the kind and the query string of the API for the report that the user has chosen. */
+export function reportViewOf({ page, filters, interval, by, year, income }: Chosen): Pick<View, "kind" | "query"> {
+  const { from, to, currency, walletId } = filters;
+  switch (page) {
+    case "comparison": return { kind: "comparison", query: queryWith({ ...filters, groupBy: by, with: year ? "year" : undefined, orderBy: income ? "income" : undefined }) };
+    case "worth": return { kind: "balances", query: queryWith({ from, to, currency, walletId, interval }) };
+    case "calendar": return { kind: "calendar", query: queryWith(filters) };
+    default: return { kind: "report", query: queryWith({ ...filters, interval, groupBy: page === "spending" ? by : undefined }) };
+  }
 }
 
 function queryWith(values: object): string {
@@ -25,25 +27,34 @@ function queryWith(values: object): string {
   return query.toString();
 }
 
-const names: Record<string, string> = { walletId: "wallet", categoryId: "category", minAmount: "min", maxAmount: "max" };
+const names: Record<string, string> = { walletId: "wallet", categoryId: "category", minAmount: "min", maxAmount: "max", groupBy: "by", orderBy: "of" };
+
+/** pages are the pages of the reports that show a view. That of a report depends on its groups. */
+const pages: Partial<Record<View["kind"], Chosen["page"]>> = { comparison: "comparison", balances: "worth", calendar: "calendar" };
+
+/** defaults are values of the API that mean the same as no value. */
+const defaults: Record<string, string> = { groupBy: "none", with: "previous", orderBy: "expense" };
 
 /**
  * addressOfView returns the address of the list or report with the filters of a view. It returns undefined if the console does not have
  * one of them, because another program made the view: without it, the list would have other transactions.
  */
-export function addressOfView({ kind, query }: Pick<View, "kind" | "query">): string | undefined {
-  return kind === "report" ? addressOfReport(query) : addressOfList(query);
+export function addressOfView(view: Pick<View, "kind" | "query">): string | undefined {
+  return view.kind === "transactions" ? addressOfList(view.query) : addressOfReport(view);
 }
 
-function addressOfReport(query: string): string | undefined {
+function addressOfReport({ kind, query }: Pick<View, "kind" | "query">): string | undefined {
   const stored = new URLSearchParams(query);
-  if (stored.get("groupBy") === "none") stored.delete("groupBy");
+  for (const [name, value] of Object.entries(defaults)) if (stored.get(name) === value) stored.delete(name);
+  if (kind === "comparison" && !stored.has("groupBy")) stored.set("groupBy", "category");
   const address = new URLSearchParams();
-  for (const [name, value] of stored) address.append(name === "groupBy" ? "by" : (names[name] ?? name), value);
-  if (stored.has("groupBy")) address.set("page", "spending");
+  for (const [name, value] of stored) address.append(names[name] ?? name, value);
+  const page = pages[kind] ?? (stored.has("groupBy") ? "spending" : undefined);
+  if (page) address.set("page", page);
   const chosen = chosenOf(address);
+  const same = reportViewOf(chosen);
   stored.sort();
-  return reportQueryOf(chosen) === stored.toString() ? addressOfReports(chosen) : undefined;
+  return same.kind === kind && same.query === stored.toString() ? addressOfReports(chosen) : undefined;
 }
 
 function addressOfList(query: string): string | undefined {

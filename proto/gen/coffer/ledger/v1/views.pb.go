@@ -30,7 +30,8 @@ type View struct {
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	// 1 to 100 characters.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	// What the query is of: transactions for GET /transaction, report for GET /reports/series.
+	// What the query is of: transactions for GET /transaction, report for GET /reports/series, comparison for GET /reports/compare, balances
+	// for GET /reports/balances, and calendar for GET /reports/series as a calendar of the sums of days.
 	Kind string `protobuf:"bytes,3,opt,name=kind,proto3" json:"kind,omitempty"`
 	// Query string of the list or report, such as categoryId=...&sort=-amount, without limit, cursor and include. A wallet or category in
 	// it may have been deleted since.
@@ -119,7 +120,7 @@ type CreateViewRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// 1 to 100 characters.
 	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	// transactions or report.
+	// As in View.
 	Kind string `protobuf:"bytes,2,opt,name=kind,proto3" json:"kind,omitempty"`
 	// As in View, up to 2000 characters. Each parameter must be valid in the list or report. Empty: without filters.
 	Query string `protobuf:"bytes,3,opt,name=query,proto3" json:"query,omitempty"`
@@ -737,19 +738,19 @@ var File_coffer_ledger_v1_views_proto protoreflect.FileDescriptor
 
 const file_coffer_ledger_v1_views_proto_rawDesc = "" +
 	"\n" +
-	"\x1ccoffer/ledger/v1/views.proto\x12\x10coffer.ledger.v1\x1a\x19coffer/rest/v1/rest.proto\x1a\x1cgoogle/api/annotations.proto\"\xab\x01\n" +
+	"\x1ccoffer/ledger/v1/views.proto\x12\x10coffer.ledger.v1\x1a\x19coffer/rest/v1/rest.proto\x1a\x1cgoogle/api/annotations.proto\"\xc8\x01\n" +
 	"\x04View\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04name\x12+\n" +
-	"\x04kind\x18\x03 \x01(\tB\x17¶\x18\x13transactions reportR\x04kind\x12\x14\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\x12H\n" +
+	"\x04kind\x18\x03 \x01(\tB4¶\x180transactions report comparison balances calendarR\x04kind\x12\x14\n" +
 	"\x05query\x18\x04 \x01(\tR\x05query\x12\x1d\n" +
 	"\n" +
 	"created_at\x18\x05 \x01(\tR\tcreatedAt\x12\x1d\n" +
 	"\n" +
-	"updated_at\x18\x06 \x01(\tR\tupdatedAt\"\xca\x01\n" +
+	"updated_at\x18\x06 \x01(\tR\tupdatedAt\"\xe7\x01\n" +
 	"\x11CreateViewRequest\x12 \n" +
-	"\x04name\x18\x01 \x01(\tB\f\xf0\xb5\x18\x01\xe2\xb6\x18\x04\b\x01\x10dR\x04name\x12/\n" +
-	"\x04kind\x18\x02 \x01(\tB\x1b\xf0\xb5\x18\x01¶\x18\x13transactions reportR\x04kind\x12\x1d\n" +
+	"\x04name\x18\x01 \x01(\tB\f\xf0\xb5\x18\x01\xe2\xb6\x18\x04\b\x01\x10dR\x04name\x12L\n" +
+	"\x04kind\x18\x02 \x01(\tB8\xf0\xb5\x18\x01¶\x180transactions report comparison balances calendarR\x04kind\x12\x1d\n" +
 	"\x05query\x18\x03 \x01(\tB\a\xe2\xb6\x18\x03\x10\xd0\x0fR\x05query\x12C\n" +
 	"\x0fidempotency_key\x18\x04 \x01(\tB\x1a\xe2\xb5\x18\x0fIdempotency-Key\xe2\xb6\x18\x03\x10\xff\x01R\x0eidempotencyKey\"\xc2\x01\n" +
 	"\x12CreateViewResponse\x12\x12\n" +

@@ -5,8 +5,8 @@
 // overload a stack start a separate one (ownStack).
 //
 // Each response is validated against the OpenAPI document. A run of all tests fails if it has not
-// received each error code that the document lists, or if a secret or an e-mail address is in the
-// logs, traces or events.
+// received each error code that the document lists, if a secret or an e-mail address is in the
+// logs, traces or events, or if the id of a user is in the logs.
 package test
 
 import (
@@ -104,7 +104,7 @@ func run(m *testing.M) (code int, err error) {
 	err = errors.Join(err, failure)
 	leaks, failure := record.leaks(stack, whole)
 	if len(leaks) > 0 {
-		failure = fmt.Errorf("logs, traces or events contain secrets or e-mail addresses:\n  %s",
+		failure = fmt.Errorf("the record has secrets, e-mail addresses or ids of users:\n  %s",
 			strings.Join(leaks[:min(10, len(leaks))], "\n  "))
 	}
 	err = errors.Join(err, failure)

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 	"go.opentelemetry.io/otel"
@@ -30,6 +31,7 @@ var (
 	secret = regexp.MustCompile(`a long enough secret|eyJ[\w-]{10,}\.[\w-]{10,}\.|` +
 		`whsec_|cof_[0-9A-Za-z]{8}|Bearer [\w.-]{8,}|(postgres|postgresql|nats)://[^ "@]*:[^ "@]*@`)
 	mail = regexp.MustCompile(`[\w.+-]+@example\.(com|org)`)
+	id   = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}`)
 )
 
 // record is a file with all log lines at level DEBUG and all spans of a test run.
@@ -120,9 +122,28 @@ func linkTokens(running *devstack.Stack) []string {
 	return tokens
 }
 
+// userIDs returns the ids of all users.
+func userIDs(ctx context.Context, running *devstack.Stack) (map[string]bool, error) {
+	conn, err := pgx.Connect(ctx, running.Databases[""])
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+	rows, err := conn.Query(ctx, `SELECT id::text FROM auth.users`)
+	if err != nil {
+		return nil, err
+	}
+	ids, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	known := map[string]bool{}
+	for _, id := range ids {
+		known[id] = true
+	}
+	return known, err
+}
+
 // leaks returns excerpts of the lines with secrets, tokens of links and of sign-ins, recovery
-// codes, e-mail addresses or the service key. In a run of all tests, a record without spans, events
-// or links is an error, because it would prove nothing.
+// codes, e-mail addresses or the service key, and of the log lines with ids of users. In a run of
+// all tests, a record without spans, events or links is an error, because it would prove nothing.
 func (r *record) leaks(running *devstack.Stack, whole bool) ([]string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
@@ -143,6 +164,10 @@ func (r *record) leaks(running *devstack.Stack, whole bool) ([]string, error) {
 	if whole && len(keys) == len(tokens) {
 		return nil, errors.New("the record is incomplete: no second factor was enabled")
 	}
+	users, err := userIDs(ctx, running)
+	if err != nil {
+		return nil, fmt.Errorf("reading the ids of users: %w", err)
+	}
 	spans, events := 0, 0
 	lines := bufio.NewScanner(r.file)
 	lines.Buffer(nil, 16<<20)
@@ -155,6 +180,13 @@ func (r *record) leaks(running *devstack.Stack, whole bool) ([]string, error) {
 			events++
 		}
 		at := secret.FindStringIndex(line)
+		if strings.HasPrefix(line, "{") {
+			for _, i := range id.FindAllStringIndex(line, -1) {
+				if users[line[i[0]:i[1]]] {
+					at = i
+				}
+			}
+		}
 		if at == nil && !strings.HasPrefix(line, "event ") {
 			at = mail.FindStringIndex(line)
 		}

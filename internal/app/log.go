@@ -2,11 +2,14 @@ package app
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"io"
 	"log/slog"
 	"os"
 
+	"github.com/google/uuid"
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/trace"
 	"google.golang.org/grpc/grpclog"
@@ -15,8 +18,8 @@ import (
 	"github.com/coffer-budget/coffer/internal/rpc"
 )
 
-// NewLogger returns a logger that writes JSON lines with the request id, trace id and user id of
-// their context. Similar warnings and errors are sampled.
+// NewLogger returns a logger that writes JSON lines with the request id, the trace id and the hash
+// of the user id of their context. Similar warnings and errors are sampled.
 func NewLogger(w io.Writer, level slog.Level) *slog.Logger {
 	return slog.New(newSamplingHandler(contextHandler{
 		slog.NewJSONHandler(w, &slog.HandlerOptions{Level: level}),
@@ -62,9 +65,17 @@ func (h contextHandler) Handle(ctx context.Context, record slog.Record) error {
 		record.AddAttrs(slog.String("trace_id", span.TraceID().String()))
 	}
 	if id, ok := caller.From(ctx); ok {
-		record.AddAttrs(slog.String("user_id", id.UserID.String()))
+		record.AddAttrs(slog.String("user_hash", userHash(id.UserID)))
 	}
 	return h.Handler.Handle(ctx, record)
+}
+
+// userHash returns the first 16 hexadecimal digits of the SHA-256 of the id as text. Logs remain
+// when an account is deleted, so they must not contain the id. The hash does not disclose it,
+// because 74 bits of the id are random.
+func userHash(id uuid.UUID) string {
+	sum := sha256.Sum256([]byte(id.String()))
+	return hex.EncodeToString(sum[:8])
 }
 
 func (h contextHandler) WithAttrs(attrs []slog.Attr) slog.Handler {

@@ -21,7 +21,7 @@ func TestNewLoggerAddsRequestTraceAndUser(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
 	log := NewLogger(&out, slog.LevelInfo).With("service", "ledger").WithGroup("more")
-	user := uuid.Must(uuid.NewV7())
+	user := uuid.MustParse("0197a1c2-5c3f-7d2a-9b1e-3f4a5b6c7d8e")
 	ctx := rpc.WithRequestID(t.Context(), "look-for-me")
 	ctx = caller.With(ctx, caller.Identity{UserID: user})
 	span := trace.SpanContextConfig{TraceID: trace.TraceID{1}, SpanID: trace.SpanID{2}}
@@ -33,7 +33,7 @@ func TestNewLoggerAddsRequestTraceAndUser(t *testing.T) {
 	require.Equal(t, "ledger", line["service"])
 	require.Equal(t, map[string]any{
 		"n": 1.0, "request_id": "look-for-me", "trace_id": "01000000000000000000000000000000",
-		"user_id": user.String(),
+		"user_hash": "e221f960ccb3e15a",
 	}, line["more"])
 }
 
@@ -41,7 +41,7 @@ func TestNewLoggerOutsideOfRequest(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
 	NewLogger(&out, slog.LevelInfo).Info("starting")
-	for _, name := range []string{"request_id", "trace_id", "user_id"} {
+	for _, name := range []string{"request_id", "trace_id", "user_hash"} {
 		require.NotContains(t, out.String(), name)
 	}
 }

@@ -27,14 +27,19 @@ func TestRestoreDrill(t *testing.T) {
 	drills := manifests[*batchv1.CronJob](t, overlay)
 	require.Len(t, drills, 1)
 	pod := drills[0].Spec.JobTemplate.Spec.Template.Spec
-	database, verify := pod.InitContainers[0], pod.Containers[0]
+	require.Len(t, pod.InitContainers, 2)
+	restore, database, verify := pod.InitContainers[0], pod.InitContainers[1], pod.Containers[0]
 
-	require.Equal(t, manifests[*cnpg.Cluster](t, overlay)[0].Spec.ImageName, database.Image)
+	for _, c := range pod.InitContainers {
+		require.Equal(t, manifests[*cnpg.Cluster](t, overlay)[0].Spec.ImageName, c.Image)
+	}
 	all := manifests[*appsv1.Deployment](t, overlay)
 	ledger := all[slices.IndexFunc(all,
 		func(d *appsv1.Deployment) bool { return d.Name == "ledger" })]
 	require.Equal(t, ledger.Spec.Template.Spec.Containers[0].Image, verify.Image)
 	require.Equal(t, []string{"verify"}, verify.Args)
+	require.Nil(t, restore.RestartPolicy,
+		"a sidecar would be started again until the deadline instead of failing")
 	require.Equal(t, corev1.ContainerRestartPolicyAlways, *database.RestartPolicy,
 		"a container that is no sidecar would have to end before verify starts")
 	scratch := pod.Volumes[slices.IndexFunc(pod.Volumes,
@@ -43,7 +48,8 @@ func TestRestoreDrill(t *testing.T) {
 	require.Equal(t, "300Gi", size.String())
 
 	require.Empty(t, secretsOf(verify))
-	require.Equal(t, []string{"backups"}, slices.Compact(secretsOf(database)))
+	require.Empty(t, secretsOf(database))
+	require.Equal(t, []string{"backups"}, slices.Compact(secretsOf(restore)))
 	policies := manifests[*networkingv1.NetworkPolicy](t, overlay)
 	policy := policies[slices.IndexFunc(policies,
 		func(p *networkingv1.NetworkPolicy) bool { return p.Name == "restore-drill" })].Spec
@@ -55,7 +61,7 @@ func TestRestoreDrill(t *testing.T) {
 
 	require.True(t, *pod.SecurityContext.RunAsNonRoot)
 	require.False(t, *pod.AutomountServiceAccountToken)
-	for _, c := range []corev1.Container{database, verify} {
+	for _, c := range []corev1.Container{restore, database, verify} {
 		require.True(t, *c.SecurityContext.ReadOnlyRootFilesystem)
 		require.Equal(t, []corev1.Capability{"ALL"}, c.SecurityContext.Capabilities.Drop)
 	}

@@ -18,7 +18,7 @@ import (
 // othersFile names the images of other projects. The workflow release adds their digests to it.
 const othersFile = "overlays/production/others/kustomization.yaml"
 
-var otherImage = regexp.MustCompile(`name: ([a-z0-9./-]+), newTag: |value: (\S+):`)
+var otherImage = regexp.MustCompile(`name: ([a-z0-9./-]+), newTag: |value: ([^\s:]+):`)
 
 // imagesOfOthers returns the images of other projects in an overlay.
 func imagesOfOthers(t *testing.T, overlay string) []string {

@@ -2,31 +2,37 @@ package main
 
 import (
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 )
 
-// TestRelease compares the production overlay's placeholder with the file that a build writes.
-// `make k8s-check` renders it.
+var releasedImage = regexp.MustCompile(
+	`\{name: coffer/(\w+), .* newTag: "(.*)", digest: "sha256:([0-9a-f]{64})"\}`)
+
+// TestRelease compares the production overlay's file, of the last release or the placeholder, with
+// the file that a build writes for this version and these digests. `make k8s-check` renders it.
 func TestRelease(t *testing.T) {
 	t.Parallel()
-	digests := map[string]v1.Hash{}
-	for _, service := range services {
-		digests[service] = v1.Hash{Algorithm: "sha256", Hex: strings.Repeat("0", 64)}
-	}
-	want, err := releaseFile("0.0.0", digests)
-	if err != nil {
-		t.Fatal(err)
-	}
 	const folder = "../../deploy/k8s/overlays/production/release"
-	placeholder, err := os.ReadFile(folder + "/kustomization.yaml")
+	released, err := os.ReadFile(folder + "/kustomization.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if string(placeholder) != want {
-		t.Errorf("the placeholder differs from the file that a build writes:\n%s", want)
+	version := ""
+	digests := map[string]v1.Hash{}
+	for _, image := range releasedImage.FindAllStringSubmatch(string(released), -1) {
+		version = image[2]
+		digests[image[1]] = v1.Hash{Algorithm: "sha256", Hex: image[3]}
+	}
+	want, err := releaseFile(version, digests)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(released) != want {
+		t.Errorf("the overlay's file differs from the file that a build writes:\n%s", want)
 	}
 }
 

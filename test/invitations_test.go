@@ -18,6 +18,7 @@ func (u *user) inviteByMail(budget, email string) string {
 
 func TestInvitationByMail(t *testing.T) {
 	t.Parallel()
+	requireMailbox(t)
 	owner, stranger := newUser(t), newUser(t)
 	wallet, category := owner.wallet("EUR", "0"), owner.category("Food")
 	budget := owner.budgetNamed("Shared", wallet, category)
@@ -97,6 +98,7 @@ func requireInvited(t *testing.T, u *user, budget string) {
 
 func TestMailedInvitationErrors(t *testing.T) {
 	t.Parallel()
+	requireMailbox(t)
 	owner, stranger := newUser(t), newUser(t)
 	wallet, category := owner.wallet("EUR", "0"), owner.category("Food")
 	budget := owner.budgetNamed("Shared", wallet, category)

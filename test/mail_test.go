@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// requireMailbox skips a test that reads mails, if the tests run against BASE_URL.
+// requireMailbox skips a test that sends or reads mails, if the tests run against BASE_URL.
 func requireMailbox(t *testing.T) {
 	t.Helper()
 	if stack == nil {

@@ -48,6 +48,7 @@ func TestExportAccount(t *testing.T) {
 		"imports.jsonl":         {"/api/v1/imports", "imports"},
 		"import-profiles.jsonl": {"/api/v1/imports/profiles", "profiles"},
 		"budgets.jsonl":         {"/api/v1/budgets", "budgets"},
+		"goals.jsonl":           {"/api/v1/goals", "goals"},
 		"invitations.jsonl":     {"/api/v1/invitations", "invitations"},
 		"notifications.jsonl":   {"/api/v1/notifications", "notifications"},
 		"webhooks.jsonl":        {"/api/v1/webhooks", "webhooks"},
@@ -67,6 +68,9 @@ func TestExportAccount(t *testing.T) {
 	budget := me.get("/api/v1/budgets").text("budgets.0.id")
 	require.Equal(t, me.items("/api/v1/budgets/"+budget+"/members", "members"),
 		rowsOf(t, a, "memberships.jsonl"))
+	goal := me.get("/api/v1/goals").text("goals.0.id")
+	require.Equal(t, me.items("/api/v1/goals/"+goal+"/assignments", "assignments"),
+		rowsOf(t, a, "assignments.jsonl"))
 	limit := me.items("/api/v1/budgets/"+budget+"/limits", "limits")[0]
 	require.Equal(t, []string{fmt.Sprintf(`{"budgetId":%q,"limit":%s}`, budget, limit)},
 		rowsOf(t, a, "limits.jsonl"))
@@ -87,8 +91,8 @@ func TestExportAccount(t *testing.T) {
 
 	known := []string{
 		"memberships.jsonl", "limits.jsonl", "transactions.csv", "coffer.journal",
-		"attachments.jsonl", "deliveries.jsonl", "audit.jsonl", "reconciliations.jsonl", attached,
-		image,
+		"attachments.jsonl", "deliveries.jsonl", "audit.jsonl", "reconciliations.jsonl",
+		"assignments.jsonl", attached, image,
 	}
 	for _, f := range a.Files {
 		_, compared := lists[f.Path]
@@ -120,6 +124,7 @@ func (u *user) fillAccount(t *testing.T, friend *user) {
 	u.importedFile("Bakery", wallet, category)
 	u.post("/api/v1/rules", u.rule(category)).created("RULE_CREATED")
 	u.post("/api/v1/views", aView("Food", "categoryId="+category)).created("VIEW_CREATED")
+	u.assign(u.goal("Trip", "900"), wallet, "50")
 	u.patch("/api/v1/settings", object{"weekStart": "sunday"}).ok("SETTINGS_UPDATED")
 	u.invite(u.budget(wallet, category), friend, "viewer", "accepted")
 	shared := friend.budget(friend.wallet("EUR", "0"), friend.category("Fun"))

@@ -19,7 +19,8 @@ var kinds = map[string]string{
 	"transfers":   "transfer", "imports": "import", "profiles": "profile", "tags": "tag",
 	"rules": "rule", "tokens": "token", "invitations": "invitation",
 	"reconciliations": "reconciliation",
-	"deletion":        "deletion", "views": "view",
+	"deletion":        "deletion", "views": "view", "goals": "goal",
+	"assignments": "assignment",
 }
 
 // params returns the kind of resource for each id in the operation's path.

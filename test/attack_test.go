@@ -108,6 +108,7 @@ func (s *attackRun) newUserWithResources(t *testing.T, word string) (*user, map[
 		created("RULE_CREATED").text("rule.id")
 	ids["view"] = me.post("/api/v1/views", aView(word, "q="+word)).created("VIEW_CREATED").
 		text("view.id")
+	ids["goal"], ids["assignment"] = me.savings(word, ids["wallet"])
 	ids["import"], ids["profile"] = me.importedFile(word, ids["wallet"], ids["category"])
 	ids["webhook"] = me.post("/api/v1/webhooks", object{
 		"url": "https://example.com/" + word, "description": word,
@@ -235,9 +236,9 @@ func (s *attackRun) body(t *testing.T, operation operation) object {
 		"password": "a long enough secret", "refreshToken": "none", "status": "accepted",
 		"role": "viewer", "sharePercent": 1, "read": true, "archived": false,
 		"color": "#2F6F4F", "icon": "💶", "kind": kind, "position": 1,
-		"openingDate": "2026-01-01", "initialBalance": 1,
+		"openingDate": "2026-01-01", "initialBalance": 1, "note": "x",
 		"fromWalletId": s.attackerIDs["wallet"], "toWalletId": s.attackerIDs["bank"], "toAmount": 1,
-		"toCurrency": "EUR", "notes": "by card",
+		"toCurrency": "EUR", "notes": "by card", "target": 9, "targetDate": "2030-01-01",
 		"payee": "Shop", "tags": []string{"Trip"}, "timeZone": "UTC", "weekStart": "monday",
 		"locale": "de-DE", "baseCurrency": "EUR",
 		"defaultWalletId": s.attackerIDs["wallet"], "defaultCategoryId": s.attackerIDs["category"],

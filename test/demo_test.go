@@ -27,6 +27,7 @@ func TestDemo(t *testing.T) {
 	require.Len(t, me.get("/api/v1/categories?limit=200").list("categories"), created.Categories)
 	require.Len(t, me.get("/api/v1/budgets").list("budgets"), created.Budgets)
 	require.Len(t, me.get("/api/v1/transfers?limit=200").list("transfers"), created.Transfers)
+	require.Len(t, me.get("/api/v1/goals").list("goals"), created.Goals)
 	require.Len(t, me.get("/api/v1/rules").list("rules"), created.Rules)
 	imports := me.get("/api/v1/imports").ok("IMPORTS_FETCHED")
 	require.Equal(t, []string{"preview", "done"},

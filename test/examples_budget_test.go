@@ -23,6 +23,26 @@ func (r *recorder) budget(u *user, wallet, category string) (id string) {
 	return id
 }
 
+// goals creates a goal and saves all of it today. The progress of a goal that still needs money
+// depends on the month of the test.
+func (r *recorder) goals(u *user, wallet string) {
+	id := r.call(u, http.MethodPost, "/api/v1/goals", object{
+		"name": "Trip", "currency": "EUR", "target": json.Number("900.00"), "icon": "🏝",
+	}).text("goal.id")
+	path := "/api/v1/goals/" + id
+	assignment := r.call(u, http.MethodPost, path+"/assignments", object{
+		"walletId": wallet, "amount": json.Number("900.00"),
+		"date": time.Now().UTC().Format(time.DateOnly),
+	}).text("assignment.id")
+	r.call(u, http.MethodPatch, path,
+		object{"targetDate": "2027-06-30", "note": "Two weeks at the sea"})
+	r.call(u, http.MethodGet, "/api/v1/goals?archived=false&limit=50", nil)
+	r.call(u, http.MethodGet, path, nil)
+	r.call(u, http.MethodGet, path+"/assignments?limit=50", nil)
+	r.call(u, http.MethodDelete, path+"/assignments/"+assignment, nil)
+	r.call(u, http.MethodDelete, path, nil)
+}
+
 // sharing shares the budget. The invitation becomes a notification and an entry of the audit trail
 // later.
 func (r *recorder) sharing(owner, member *user, budget string) {

@@ -50,6 +50,7 @@ func TestExamples(t *testing.T) {
 	recorder.imports(ada, wallet, category)
 	recorder.rules(ada, wallet, category)
 	recorder.views(ada, category)
+	recorder.goals(ada, wallet)
 	recorder.sharing(ada, grace, recorder.budget(ada, wallet, category))
 	recorder.webhooks(ada)
 	recorder.tokens(ada)

@@ -95,6 +95,38 @@ func (u *user) joined(t *testing.T, path string, friend *user, events *listener)
 	return joined
 }
 
+// TestGoalFieldsSurvive does the same with a goal.
+func TestGoalFieldsSurvive(t *testing.T) {
+	t.Parallel()
+	me := newUser(t)
+	events := me.listen(t.Context(), "")
+	defer events.close()
+	goal := fielded{
+		message: &budgetv1.Goal{},
+		create: object{
+			"name": "Trip", "currency": "EUR", "target": 900, "targetDate": "2030-01-01",
+			"icon": "🏝", "note": "Two weeks",
+		},
+		change: object{
+			"name": "Car", "target": 8000, "targetDate": "2031-01-01", "icon": "🚗",
+			"note": "Used", "archived": true,
+		},
+		unset: map[string]string{"reachedAt": "nothing is saved"},
+		unchanged: map[string]string{
+			"id": assigned, "createdAt": byTime, "updatedAt": byTime,
+			"ownerId": "a goal keeps its owner", "currency": "assignments are not converted",
+		},
+		notSent: map[string]string{"progress": "assignments change it"},
+	}
+	before := me.post("/api/v1/goals", goal.create).created("GOAL_CREATED").at("goal").(object)
+	path := "/api/v1/goals/" + before["id"].(string)
+	after := me.patch(path, goal.change).ok("GOAL_UPDATED").at("goal").(object)
+	goal.requireFields(t, "goal", before, after)
+	require.Equal(t, after, me.get(path).at("goal"))
+	requireListed(t, me.get("/api/v1/goals"), after)
+	goal.awaitEvent(t, events, after)
+}
+
 // TestWebhookFieldsSurvive does the same with a webhook, which no event describes.
 func TestWebhookFieldsSurvive(t *testing.T) {
 	t.Parallel()

@@ -23,6 +23,8 @@ var testedElsewhere = map[string]string{
 	"BUDGET_LIMIT_REACHED":                              "TestCreateBudgetLimit",
 	"INVITATION_LIMIT_REACHED":                          "TestShareBudgetPendingLimit",
 	"createAttachment TRANSACTION_IS_TRANSFER":          "TestCreateAttachmentOfTransfer",
+	"createGoal LIMIT_REACHED":                          "TestCreateGoalLimit",
+	"createAssignment LIMIT_REACHED":                    "TestCreateAssignmentLimit",
 	"createImport LIMIT_REACHED":                        "TestCreateImport",
 	"createRule LIMIT_REACHED":                          "TestCreateRule",
 	"updateRule LIMIT_REACHED":                          "TestUpdateRuleSteps",

@@ -22,6 +22,7 @@ func TestEmptyUpdate(t *testing.T) {
 		"/api/v1/budgets/" + me.budget(wallet, category), "/api/v1/auth/me",
 		"/api/v1/webhooks/" + me.webhook("https://example.com"),
 		"/api/v1/views/" + me.post("/api/v1/views", aView("A", "")).text("view.id"),
+		"/api/v1/goals/" + me.goal("Trip", "900"),
 	} {
 		for _, body := range []string{
 			`{}`, `{"id":"x","ownerId":"y","createdAt":1,"nothing":{"known":[]}}`,
@@ -76,6 +77,10 @@ func TestIdempotencyKey(t *testing.T) {
 			{"name": "A", "scopes": []any{"read"}}, {"name": "B", "scopes": []any{"read"}},
 		},
 		"/api/v1/views": {aView("A", ""), aView("B", "")},
+		"/api/v1/goals": {aGoal("A", "1"), aGoal("B", "1")},
+		"/api/v1/goals/" + me.goal("Trip", "900") + "/assignments": {
+			assigns(wallet, "1"), assigns(wallet, "2"),
+		},
 		"/api/v1/webhooks": {
 			{"url": "https://example.com/a"}, {"url": "https://example.com/b"},
 		},
@@ -124,6 +129,7 @@ func TestLocation(t *testing.T) {
 		"webhook": me.post("/api/v1/webhooks", object{"url": "https://example.com/a"}),
 		"rule":    me.post("/api/v1/rules", me.rule(category)),
 		"view":    me.post("/api/v1/views", aView("A", "")),
+		"goal":    me.post("/api/v1/goals", aGoal("A", "1")),
 		"import":  me.importFile(oneRow, wallet),
 	} {
 		require.Equal(t, http.StatusCreated, created.status, "%s", created.raw)
@@ -192,7 +198,8 @@ func (u *user) versioned(t *testing.T, wallet, category string) map[string]objec
 		return u.importFile(oneRow, wallet).created("IMPORT_CREATED").text("import.id")
 	}
 	return map[string]object{
-		"/api/v1/tags/trip": {"color": "#B5651D"},
+		"/api/v1/goals/" + u.goal("Trip", "900"):              {"name": "New"},
+		"/api/v1/tags/trip":                                   {"color": "#B5651D"},
 		"/api/v1/budgets/" + budget + "/members/" + friend.id: {"role": "editor"},
 		"/api/v1/imports/" + staged(): {
 			"defaults": object{"walletId": wallet},

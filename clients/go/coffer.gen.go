@@ -504,6 +504,21 @@ func (e CreateAdjustmentResultCode) Valid() bool {
 	}
 }
 
+// Defines values for CreateAssignmentResultCode.
+const (
+	ASSIGNMENTCREATED CreateAssignmentResultCode = "ASSIGNMENT_CREATED"
+)
+
+// Valid indicates whether the value is a known member of the CreateAssignmentResultCode enum.
+func (e CreateAssignmentResultCode) Valid() bool {
+	switch e {
+	case ASSIGNMENTCREATED:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for CreateAttachmentResultCode.
 const (
 	ATTACHMENTCREATED CreateAttachmentResultCode = "ATTACHMENT_CREATED"
@@ -603,6 +618,21 @@ const (
 func (e CreateCategoryResultCode) Valid() bool {
 	switch e {
 	case CATEGORYCREATED:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for CreateGoalResultCode.
+const (
+	GOALCREATED CreateGoalResultCode = "GOAL_CREATED"
+)
+
+// Valid indicates whether the value is a known member of the CreateGoalResultCode enum.
+func (e CreateGoalResultCode) Valid() bool {
+	switch e {
+	case GOALCREATED:
 		return true
 	default:
 		return false
@@ -1080,6 +1110,21 @@ func (e DeleteAccountResultCode) Valid() bool {
 	}
 }
 
+// Defines values for DeleteAssignmentResultCode.
+const (
+	ASSIGNMENTDELETED DeleteAssignmentResultCode = "ASSIGNMENT_DELETED"
+)
+
+// Valid indicates whether the value is a known member of the DeleteAssignmentResultCode enum.
+func (e DeleteAssignmentResultCode) Valid() bool {
+	switch e {
+	case ASSIGNMENTDELETED:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for DeleteAttachmentResultCode.
 const (
 	ATTACHMENTDELETED DeleteAttachmentResultCode = "ATTACHMENT_DELETED"
@@ -1119,6 +1164,21 @@ const (
 func (e DeleteCategoryResultCode) Valid() bool {
 	switch e {
 	case CATEGORYDELETED:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for DeleteGoalResultCode.
+const (
+	GOALDELETED DeleteGoalResultCode = "GOAL_DELETED"
+)
+
+// Valid indicates whether the value is a known member of the DeleteGoalResultCode enum.
+func (e DeleteGoalResultCode) Valid() bool {
+	switch e {
+	case GOALDELETED:
 		return true
 	default:
 		return false
@@ -1590,6 +1650,21 @@ func (e GetFlowResultCode) Valid() bool {
 	}
 }
 
+// Defines values for GetGoalResultCode.
+const (
+	GOALFETCHED GetGoalResultCode = "GOAL_FETCHED"
+)
+
+// Valid indicates whether the value is a known member of the GetGoalResultCode enum.
+func (e GetGoalResultCode) Valid() bool {
+	switch e {
+	case GOALFETCHED:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for GetImportResultCode.
 const (
 	GetImportResultCodeIMPORTFETCHED GetImportResultCode = "IMPORT_FETCHED"
@@ -1815,6 +1890,30 @@ const (
 func (e GetWebhookResultCode) Valid() bool {
 	switch e {
 	case WEBHOOKFETCHED:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for GoalProgressState.
+const (
+	Ahead   GoalProgressState = "ahead"
+	Behind  GoalProgressState = "behind"
+	OnTrack GoalProgressState = "onTrack"
+	Reached GoalProgressState = "reached"
+)
+
+// Valid indicates whether the value is a known member of the GoalProgressState enum.
+func (e GoalProgressState) Valid() bool {
+	switch e {
+	case Ahead:
+		return true
+	case Behind:
+		return true
+	case OnTrack:
+		return true
+	case Reached:
 		return true
 	default:
 		return false
@@ -2343,6 +2442,21 @@ func (e KeyUse) Valid() bool {
 	}
 }
 
+// Defines values for ListAssignmentsResultCode.
+const (
+	ASSIGNMENTSFETCHED ListAssignmentsResultCode = "ASSIGNMENTS_FETCHED"
+)
+
+// Valid indicates whether the value is a known member of the ListAssignmentsResultCode enum.
+func (e ListAssignmentsResultCode) Valid() bool {
+	switch e {
+	case ASSIGNMENTSFETCHED:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ListAttachmentsResultCode.
 const (
 	ATTACHMENTSFETCHED ListAttachmentsResultCode = "ATTACHMENTS_FETCHED"
@@ -2427,6 +2541,21 @@ const (
 func (e ListCurrenciesResultCode) Valid() bool {
 	switch e {
 	case CURRENCIESFETCHED:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ListGoalsResultCode.
+const (
+	GOALSFETCHED ListGoalsResultCode = "GOALS_FETCHED"
+)
+
+// Valid indicates whether the value is a known member of the ListGoalsResultCode enum.
+func (e ListGoalsResultCode) Valid() bool {
+	switch e {
+	case GOALSFETCHED:
 		return true
 	default:
 		return false
@@ -2986,6 +3115,7 @@ func (e MemberStatus) Valid() bool {
 const (
 	BudgetV1BudgetDeleted          NotificationType = "budget.v1.budget.deleted"
 	BudgetV1BudgetThresholdReached NotificationType = "budget.v1.budget.threshold_reached"
+	BudgetV1GoalReached            NotificationType = "budget.v1.goal.reached"
 	BudgetV1InvitationAnswered     NotificationType = "budget.v1.invitation.answered"
 	BudgetV1InvitationEnded        NotificationType = "budget.v1.invitation.ended"
 	BudgetV1InvitationSent         NotificationType = "budget.v1.invitation.sent"
@@ -3001,6 +3131,8 @@ func (e NotificationType) Valid() bool {
 	case BudgetV1BudgetDeleted:
 		return true
 	case BudgetV1BudgetThresholdReached:
+		return true
+	case BudgetV1GoalReached:
 		return true
 	case BudgetV1InvitationAnswered:
 		return true
@@ -3888,6 +4020,21 @@ const (
 func (e UpdateCategoryResultCode) Valid() bool {
 	switch e {
 	case CATEGORYUPDATED:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for UpdateGoalResultCode.
+const (
+	GOALUPDATED UpdateGoalResultCode = "GOAL_UPDATED"
+)
+
+// Valid indicates whether the value is a known member of the UpdateGoalResultCode enum.
+func (e UpdateGoalResultCode) Valid() bool {
+	switch e {
+	case GOALUPDATED:
 		return true
 	default:
 		return false
@@ -5120,7 +5267,7 @@ func (e ListWebhookDeliveriesParamsStatus) Valid() bool {
 
 // AccountDeletion AccountDeletion is the state of the deletion of an account. It does not name the user.
 //
-// Example: {"erasesAt":"2026-11-23T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000056","requestedAt":"2026-11-20T10:15:00.000Z","services":[],"status":"waiting"}
+// Example: {"erasesAt":"2026-11-23T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000058","requestedAt":"2026-11-20T10:15:00.000Z","services":[],"status":"waiting"}
 type AccountDeletion struct {
 	// ErasesAt Time at which the deletion begins, RFC 3339 in UTC.
 	ErasesAt time.Time `json:"erasesAt"`
@@ -5185,6 +5332,29 @@ type ApplyRuleResult struct {
 // ApplyRuleResultCode The result of the operation, for programs.
 type ApplyRuleResultCode string
 
+// Assignment Assignment is money of a wallet that is assigned to a goal.
+//
+// Example: {"amount":900,"createdAt":"2026-11-20T10:15:00.000Z","date":"2026-11-28","goalId":"0199f0c5-0000-7000-8000-000000000031","id":"0199f0c5-0000-7000-8000-000000000032","walletId":"0199f0c5-0000-7000-8000-000000000003"}
+type Assignment struct {
+	// Amount In the goal's currency and its major unit. Negative if money was taken back.
+	Amount json.Number `json:"amount"`
+
+	// CreatedAt Time of the creation; RFC 3339, UTC.
+	CreatedAt time.Time `json:"createdAt"`
+
+	// Date Day, YYYY-MM-DD.
+	Date openapi_types.Date `json:"date"`
+
+	// GoalId Id of the goal.
+	GoalId openapi_types.UUID `json:"goalId"`
+
+	// Id UUID, version 7.
+	Id openapi_types.UUID `json:"id"`
+
+	// WalletId Id of the wallet. It may have been deleted since.
+	WalletId openapi_types.UUID `json:"walletId"`
+}
+
 // Attachment Attachment is a file that belongs to a transaction.
 //
 // Example: {"createdAt":"2026-11-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000010","mediaType":"text/plain; charset=utf-8","name":"menu.txt","sha256":"3d50561103200b0c18d175494fc470bdcb7cd9f3ffcd9f9898f51faeaf01e2e3","size":9,"transactionId":"0199f0c5-0000-7000-8000-000000000005"}
@@ -5213,7 +5383,7 @@ type Attachment struct {
 
 // AuditEntry AuditEntry is a security event of a user.
 //
-// Example: {"address":"203.0.113.7","at":"2026-11-20T10:15:00.000Z","count":1,"id":"0199f0c5-0000-7000-8000-000000000035","outcome":"success","sessionId":"0199f0c5-0000-7000-8000-000000000036","type":"login_succeeded","userAgent":"Go-http-client/1.1"}
+// Example: {"address":"203.0.113.7","at":"2026-11-20T10:15:00.000Z","count":1,"id":"0199f0c5-0000-7000-8000-000000000037","outcome":"success","sessionId":"0199f0c5-0000-7000-8000-000000000038","type":"login_succeeded","userAgent":"Go-http-client/1.1"}
 type AuditEntry struct {
 	// Address Address of the client. Absent if it is unknown, and in an entry that counts failures from more than 20 addresses.
 	Address *string `json:"address,omitempty"`
@@ -5257,7 +5427,7 @@ type AuditEntryType string
 
 // AuditSharing AuditSharing describes an event between the owner and a member of a shared budget.
 //
-// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000031","memberId":"0199f0c5-0000-7000-8000-000000000032","memberName":"Grace","ownerId":"0199f0c5-0000-7000-8000-000000000001","ownerName":"Ada","role":"editor"}
+// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000033","memberId":"0199f0c5-0000-7000-8000-000000000034","memberName":"Grace","ownerId":"0199f0c5-0000-7000-8000-000000000001","ownerName":"Ada","role":"editor"}
 type AuditSharing struct {
 	// BudgetId Id of the budget, a UUID.
 	BudgetId openapi_types.UUID `json:"budgetId"`
@@ -5370,7 +5540,7 @@ type Box struct {
 
 // Budget Budget is a limit on spending. Each window of its period has the full limit.
 //
-// Example: {"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000031","limit":400,"members":[],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[],"percentage":0,"remaining":400,"spent":0,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
+// Example: {"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000033","limit":400,"members":[],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[],"percentage":0,"remaining":400,"spent":0,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
 type Budget struct {
 	// AlertThresholds Percentages of the limit, ascending. Owner and members are notified once in a window when the spending reaches one.
 	AlertThresholds []int32 `json:"alertThresholds"`
@@ -5810,6 +5980,35 @@ type CreateAdjustmentResult struct {
 // CreateAdjustmentResultCode The result of the operation, for programs.
 type CreateAdjustmentResultCode string
 
+// CreateAssignmentRequest defines model for CreateAssignmentRequest.
+type CreateAssignmentRequest struct {
+	// Amount In the goal's currency and its major unit; not 0. A negative amount takes money back, at most the money that the goal has of the wallet. At most 999999999999.99 can be saved for a goal.
+	Amount json.Number `json:"amount"`
+
+	// Date Day, YYYY-MM-DD.
+	Date openapi_types.Date `json:"date"`
+
+	// WalletId Id of one of the user's wallets. Money can be taken back from a wallet that was deleted.
+	WalletId openapi_types.UUID `json:"walletId"`
+}
+
+// CreateAssignmentResult defines model for CreateAssignmentResult.
+type CreateAssignmentResult struct {
+	// Assignment Assignment is money of a wallet that is assigned to a goal.
+	//
+	// Example: {"amount":900,"createdAt":"2026-11-20T10:15:00.000Z","date":"2026-11-28","goalId":"0199f0c5-0000-7000-8000-000000000031","id":"0199f0c5-0000-7000-8000-000000000032","walletId":"0199f0c5-0000-7000-8000-000000000003"}
+	Assignment Assignment `json:"assignment"`
+
+	// Code The result of the operation, for programs.
+	Code CreateAssignmentResultCode `json:"code"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
+}
+
+// CreateAssignmentResultCode The result of the operation, for programs.
+type CreateAssignmentResultCode string
+
 // CreateAttachmentRequest defines model for CreateAttachmentRequest.
 type CreateAttachmentRequest struct {
 	// File The file, at most 10 MiB. It must be the last part of the form.
@@ -5870,7 +6069,7 @@ type CreateBudgetRequestPeriod string
 type CreateBudgetResult struct {
 	// Budget Budget is a limit on spending. Each window of its period has the full limit.
 	//
-	// Example: {"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000031","limit":400,"members":[],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[],"percentage":0,"remaining":400,"spent":0,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
+	// Example: {"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000033","limit":400,"members":[],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[],"percentage":0,"remaining":400,"spent":0,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
 	Budget Budget `json:"budget"`
 
 	// Code The result of the operation, for programs.
@@ -5917,6 +6116,44 @@ type CreateCategoryResult struct {
 
 // CreateCategoryResultCode The result of the operation, for programs.
 type CreateCategoryResultCode string
+
+// CreateGoalRequest defines model for CreateGoalRequest.
+type CreateGoalRequest struct {
+	// Currency ISO 4217 code, in upper or lower case.
+	Currency string `json:"currency"`
+
+	// Icon One emoji of at most 16 bytes of UTF-8. Default none.
+	Icon *string `json:"icon,omitempty"`
+
+	// Name 1 to 100 characters.
+	Name string `json:"name"`
+
+	// Note Up to 1000 characters. Default none.
+	Note *string `json:"note,omitempty"`
+
+	// Target Amount to save, in the major unit, with at most the decimals of the currency; more than 0.
+	Target json.Number `json:"target"`
+
+	// TargetDate Day by which the target should be saved, YYYY-MM-DD. Default none.
+	TargetDate *openapi_types.Date `json:"targetDate,omitempty"`
+}
+
+// CreateGoalResult defines model for CreateGoalResult.
+type CreateGoalResult struct {
+	// Code The result of the operation, for programs.
+	Code CreateGoalResultCode `json:"code"`
+
+	// Goal Goal is an amount to save.
+	//
+	// Example: {"archived":false,"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","icon":"🏝","id":"0199f0c5-0000-7000-8000-000000000031","name":"Trip","note":"Two weeks at the sea","ownerId":"0199f0c5-0000-7000-8000-000000000001","progress":{"averagePerMonth":900,"percentage":100,"remaining":0,"saved":900,"state":"reached"},"reachedAt":"2026-11-20T10:15:00.000Z","target":900,"targetDate":"2027-06-30","updatedAt":"2026-11-20T10:15:00.000Z"}
+	Goal Goal `json:"goal"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
+}
+
+// CreateGoalResultCode The result of the operation, for programs.
+type CreateGoalResultCode string
 
 // CreateImportRequest defines model for CreateImportRequest.
 type CreateImportRequest struct {
@@ -5987,7 +6224,7 @@ type CreatePersonalTokenResult struct {
 
 	// PersonalToken PersonalToken describes a personal access token. The token itself is not stored.
 	//
-	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","expiresAt":"2026-12-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000045","lastAddress":"203.0.113.7","lastUsedAt":"2026-11-20T10:15:00.000Z","name":"Backup","scopes":["read"]}
+	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","expiresAt":"2026-12-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000047","lastAddress":"203.0.113.7","lastUsedAt":"2026-11-20T10:15:00.000Z","name":"Backup","scopes":["read"]}
 	PersonalToken PersonalToken `json:"personalToken"`
 
 	// Token The token, for the header Authorization: Bearer. It begins with cof_. It cannot be read again.
@@ -6417,7 +6654,7 @@ type CreateWebhookResult struct {
 
 	// Webhook Webhook is an address to which a user's events are sent.
 	//
-	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000041","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}
+	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000043","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}
 	Webhook Webhook `json:"webhook"`
 }
 
@@ -6479,6 +6716,21 @@ type DeleteAccountResult struct {
 // DeleteAccountResultCode The result of the operation, for programs.
 type DeleteAccountResultCode string
 
+// DeleteAssignmentResult defines model for DeleteAssignmentResult.
+type DeleteAssignmentResult struct {
+	// Code The result of the operation, for programs.
+	Code DeleteAssignmentResultCode `json:"code"`
+
+	// Id Id of the deleted assignment.
+	Id openapi_types.UUID `json:"id"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
+}
+
+// DeleteAssignmentResultCode The result of the operation, for programs.
+type DeleteAssignmentResultCode string
+
 // DeleteAttachmentResult defines model for DeleteAttachmentResult.
 type DeleteAttachmentResult struct {
 	// Code The result of the operation, for programs.
@@ -6523,6 +6775,21 @@ type DeleteCategoryResult struct {
 
 // DeleteCategoryResultCode The result of the operation, for programs.
 type DeleteCategoryResultCode string
+
+// DeleteGoalResult defines model for DeleteGoalResult.
+type DeleteGoalResult struct {
+	// Code The result of the operation, for programs.
+	Code DeleteGoalResultCode `json:"code"`
+
+	// Id Id of the deleted goal.
+	Id openapi_types.UUID `json:"id"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
+}
+
+// DeleteGoalResultCode The result of the operation, for programs.
+type DeleteGoalResultCode string
 
 // DeleteImportProfileResult defines model for DeleteImportProfileResult.
 type DeleteImportProfileResult struct {
@@ -7004,7 +7271,7 @@ type GetBalancesResultCode string
 type GetBudgetResult struct {
 	// Budget Budget is a limit on spending. Each window of its period has the full limit.
 	//
-	// Example: {"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000031","limit":400,"members":[],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[],"percentage":0,"remaining":400,"spent":0,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
+	// Example: {"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000033","limit":400,"members":[],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[],"percentage":0,"remaining":400,"spent":0,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
 	Budget Budget `json:"budget"`
 
 	// Code The result of the operation, for programs.
@@ -7085,6 +7352,23 @@ type GetFlowResult struct {
 // GetFlowResultCode The result of the operation, for programs.
 type GetFlowResultCode string
 
+// GetGoalResult defines model for GetGoalResult.
+type GetGoalResult struct {
+	// Code The result of the operation, for programs.
+	Code GetGoalResultCode `json:"code"`
+
+	// Goal Goal is an amount to save.
+	//
+	// Example: {"archived":false,"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","icon":"🏝","id":"0199f0c5-0000-7000-8000-000000000031","name":"Trip","note":"Two weeks at the sea","ownerId":"0199f0c5-0000-7000-8000-000000000001","progress":{"averagePerMonth":900,"percentage":100,"remaining":0,"saved":900,"state":"reached"},"reachedAt":"2026-11-20T10:15:00.000Z","target":900,"targetDate":"2027-06-30","updatedAt":"2026-11-20T10:15:00.000Z"}
+	Goal Goal `json:"goal"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
+}
+
+// GetGoalResultCode The result of the operation, for programs.
+type GetGoalResultCode string
+
 // GetImportResult defines model for GetImportResult.
 type GetImportResult struct {
 	// Code The result of the operation, for programs.
@@ -7138,7 +7422,7 @@ type GetMemberResult struct {
 
 	// Member Member is a user invited to a budget, or an e-mail that was invited by mail and has not answered yet.
 	//
-	// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000031","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000032","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000032","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}
+	// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000033","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000034","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000034","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}
 	Member Member `json:"member"`
 
 	// Message The result of the operation, in English for users.
@@ -7331,12 +7615,105 @@ type GetWebhookResult struct {
 
 	// Webhook Webhook is an address to which a user's events are sent.
 	//
-	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000041","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}
+	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000043","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}
 	Webhook Webhook `json:"webhook"`
 }
 
 // GetWebhookResultCode The result of the operation, for programs.
 type GetWebhookResultCode string
+
+// Goal Goal is an amount to save.
+//
+// Example: {"archived":false,"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","icon":"🏝","id":"0199f0c5-0000-7000-8000-000000000031","name":"Trip","note":"Two weeks at the sea","ownerId":"0199f0c5-0000-7000-8000-000000000001","progress":{"averagePerMonth":900,"percentage":100,"remaining":0,"saved":900,"state":"reached"},"reachedAt":"2026-11-20T10:15:00.000Z","target":900,"targetDate":"2027-06-30","updatedAt":"2026-11-20T10:15:00.000Z"}
+type Goal struct {
+	// Archived Clients hide archived goals. They hold no money: wallets does not count their assignments.
+	Archived bool `json:"archived"`
+
+	// CreatedAt Time of the creation; RFC 3339, UTC.
+	CreatedAt time.Time `json:"createdAt"`
+
+	// Currency ISO 4217 code of target and of all assignments.
+	Currency string `json:"currency"`
+
+	// Icon One emoji that clients show with the goal. Absent if there is none.
+	Icon *string `json:"icon,omitempty"`
+
+	// Id UUID, version 7.
+	Id openapi_types.UUID `json:"id"`
+
+	// Name 1 to 100 characters.
+	Name string `json:"name"`
+
+	// Note Up to 1000 characters. Absent if there is none.
+	Note *string `json:"note,omitempty"`
+
+	// OwnerId User id of the owner.
+	OwnerId openapi_types.UUID `json:"ownerId"`
+
+	// Progress Absent in events.
+	Progress *GoalProgress `json:"progress,omitempty"`
+
+	// ReachedAt Time at which the target was saved for the first time; RFC 3339, UTC. Absent before.
+	ReachedAt *time.Time `json:"reachedAt,omitempty"`
+
+	// Target Amount to save, in the major unit; more than 0.
+	Target json.Number `json:"target"`
+
+	// TargetDate Day by which the target should be saved, YYYY-MM-DD. Absent if there is none.
+	TargetDate *openapi_types.Date `json:"targetDate,omitempty"`
+
+	// UpdatedAt Time of the last change of the goal itself; RFC 3339, UTC.
+	UpdatedAt time.Time `json:"updatedAt"`
+}
+
+// GoalProgress GoalProgress has the saved amount of a goal, and the amount that it still needs. Months are calendar months in the time zone of the user's settings.
+//
+// Example: {"averagePerMonth":900,"percentage":100,"remaining":0,"saved":900,"state":"reached"}
+type GoalProgress struct {
+	// AveragePerMonth saved divided by the number of months from the first assignment to today, both included, rounded down, in the major unit.
+	AveragePerMonth json.Number `json:"averagePerMonth"`
+
+	// NeededPerMonth remaining divided by the number of months from today to targetDate, both included, rounded up, in the major unit. Absent without targetDate, and if the target is saved.
+	NeededPerMonth *json.Number `json:"neededPerMonth,omitempty"`
+
+	// Percentage saved as a percentage of target, with two decimals; more than 100 if the target is exceeded.
+	Percentage json.Number `json:"percentage"`
+
+	// ProjectedDate Day on which the target is saved if the average continues, YYYY-MM-DD. Absent if nothing is saved, if the target is saved, and after the year 2200.
+	ProjectedDate *openapi_types.Date `json:"projectedDate,omitempty"`
+
+	// Remaining target - saved, in the major unit; 0 if the target is exceeded.
+	Remaining json.Number `json:"remaining"`
+
+	// Saved Sum of the assignments, in the goal's currency and its major unit.
+	Saved json.Number `json:"saved"`
+
+	// State reached if the target is saved. Otherwise a goal with targetDate is compared with equal amounts in each month from the creation on: behind if less is saved than in the plan of the past months, ahead if more is saved than in the plan up to the end of this month, onTrack in between. Without targetDate onTrack.
+	State GoalProgressState `json:"state"`
+}
+
+// GoalProgressState reached if the target is saved. Otherwise a goal with targetDate is compared with equal amounts in each month from the creation on: behind if less is saved than in the plan of the past months, ahead if more is saved than in the plan up to the end of this month, onTrack in between. Without targetDate onTrack.
+type GoalProgressState string
+
+// GoalWallet GoalWallet compares the money that is assigned to goals with the balance of a wallet in one currency.
+//
+// Example: {"assigned":900,"balance":1685.5,"currency":"EUR","free":785.5,"walletId":"0199f0c5-0000-7000-8000-000000000003"}
+type GoalWallet struct {
+	// Assigned Sum of the assignments of the wallet to goals that are not archived, in the major unit.
+	Assigned json.Number `json:"assigned"`
+
+	// Balance Current balance of the wallet in the currency, in the major unit; 0 if the wallet was deleted. Absent if the ledger is unavailable.
+	Balance *json.Number `json:"balance,omitempty"`
+
+	// Currency ISO 4217 code.
+	Currency string `json:"currency"`
+
+	// Free balance - assigned, in the major unit. Below 0, more is assigned than the wallet has. Absent with balance.
+	Free *json.Number `json:"free,omitempty"`
+
+	// WalletId Id of the wallet.
+	WalletId openapi_types.UUID `json:"walletId"`
+}
 
 // Import Import is an imported file.
 //
@@ -7493,7 +7870,7 @@ type ImportAssumptionReason string
 
 // ImportCategory ImportCategory is a category that a file names.
 //
-// Example: {"categoryId":"0199f0c5-0000-7000-8000-000000000050","count":1,"create":false,"name":"Food"}
+// Example: {"categoryId":"0199f0c5-0000-7000-8000-000000000052","count":1,"create":false,"name":"Food"}
 type ImportCategory struct {
 	// CategoryId Id of the category for these rows.
 	CategoryId *openapi_types.UUID `json:"categoryId,omitempty"`
@@ -7804,7 +8181,7 @@ type ImportSplit struct {
 
 // Invitation Invitation is a pending membership, as the invited user sees it.
 //
-// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000031","budgetName":"Food","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000032","ownerEmail":"ada@example.com","ownerId":"0199f0c5-0000-7000-8000-000000000001","ownerName":"Ada","role":"editor","sharePercent":50}
+// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000033","budgetName":"Food","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000034","ownerEmail":"ada@example.com","ownerId":"0199f0c5-0000-7000-8000-000000000001","ownerName":"Ada","role":"editor","sharePercent":50}
 type Invitation struct {
 	// BudgetId Id of the budget.
 	BudgetId openapi_types.UUID `json:"budgetId"`
@@ -7908,6 +8285,26 @@ type Line struct {
 	// UnitPrice Price of a unit.
 	UnitPrice *json.Number `json:"unitPrice,omitempty"`
 }
+
+// ListAssignmentsResult defines model for ListAssignmentsResult.
+type ListAssignmentsResult struct {
+	// Assignments Assignments of the page.
+	Assignments []Assignment `json:"assignments"`
+
+	// Code The result of the operation, for programs.
+	Code ListAssignmentsResultCode `json:"code"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
+
+	// Pagination Pagination describes the page of a list.
+	//
+	// Example: {"hasMore":true,"limit":2,"nextCursor":"AAECAwQFBgcICQoLDA0ODw"}
+	Pagination Pagination `json:"pagination"`
+}
+
+// ListAssignmentsResultCode The result of the operation, for programs.
+type ListAssignmentsResultCode string
 
 // ListAttachmentsResult defines model for ListAttachmentsResult.
 type ListAttachmentsResult struct {
@@ -8023,6 +8420,29 @@ type ListCurrenciesResult struct {
 
 // ListCurrenciesResultCode The result of the operation, for programs.
 type ListCurrenciesResultCode string
+
+// ListGoalsResult defines model for ListGoalsResult.
+type ListGoalsResult struct {
+	// Code The result of the operation, for programs.
+	Code ListGoalsResultCode `json:"code"`
+
+	// Goals Goals of the page.
+	Goals []Goal `json:"goals"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
+
+	// Pagination Pagination describes the page of a list.
+	//
+	// Example: {"hasMore":true,"limit":2,"nextCursor":"AAECAwQFBgcICQoLDA0ODw"}
+	Pagination Pagination `json:"pagination"`
+
+	// Wallets The wallets with money of goals on any page, by id and currency; at most 1000.
+	Wallets []GoalWallet `json:"wallets"`
+}
+
+// ListGoalsResultCode The result of the operation, for programs.
+type ListGoalsResultCode string
 
 // ListImportProfilesResult defines model for ListImportProfilesResult.
 type ListImportProfilesResult struct {
@@ -8407,7 +8827,7 @@ type ListWebhooksResultCode string
 
 // ListedBudget ListedBudget is a budget in a list, with the names and field numbers of Budget. If the user's invitation is pending, it has only the contents of the invitation: id, name, ownerId, role and membershipStatus. All other fields are absent then.
 //
-// Example: {"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000031","limit":350,"members":[{"budgetId":"0199f0c5-0000-7000-8000-000000000031","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000032","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000032","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[{"currency":"USD","spent":20}],"percentage":7.57,"remaining":323.5,"spent":26.5,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
+// Example: {"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000033","limit":350,"members":[{"budgetId":"0199f0c5-0000-7000-8000-000000000033","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000034","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000034","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[{"currency":"USD","spent":20}],"percentage":7.57,"remaining":323.5,"spent":26.5,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
 type ListedBudget struct {
 	// AlertThresholds Percentages of the limit, ascending. Owner and members are notified once in a window when the spending reaches one.
 	AlertThresholds *[]int32 `json:"alertThresholds,omitempty"`
@@ -8628,7 +9048,7 @@ type MatchTransferResultCode string
 
 // Member Member is a user invited to a budget, or an e-mail that was invited by mail and has not answered yet.
 //
-// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000031","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000032","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000032","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}
+// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000033","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000034","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000034","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}
 type Member struct {
 	// BudgetId Id of the budget.
 	BudgetId openapi_types.UUID `json:"budgetId"`
@@ -8695,7 +9115,7 @@ type MonthTotals struct {
 
 // Notification Notification is a stored event that the user should not miss.
 //
-// Example: {"createdAt":"2026-11-20T10:15:00.000Z","data":{"budgetId":"0199f0c5-0000-7000-8000-000000000031","budgetName":"Food","memberId":"0199f0c5-0000-7000-8000-000000000032","ownerId":"0199f0c5-0000-7000-8000-000000000001","role":"editor","sharePercent":50},"id":"0199f0c5-0000-7000-8000-000000000033","read":true,"readAt":"2026-11-20T10:15:00.000Z","type":"budget.v1.invitation.sent"}
+// Example: {"createdAt":"2026-11-20T10:15:00.000Z","data":{"budgetId":"0199f0c5-0000-7000-8000-000000000033","budgetName":"Food","memberId":"0199f0c5-0000-7000-8000-000000000034","ownerId":"0199f0c5-0000-7000-8000-000000000001","role":"editor","sharePercent":50},"id":"0199f0c5-0000-7000-8000-000000000035","read":true,"readAt":"2026-11-20T10:15:00.000Z","type":"budget.v1.invitation.sent"}
 type Notification struct {
 	// CreatedAt Time of the event; RFC 3339, UTC.
 	CreatedAt time.Time `json:"createdAt"`
@@ -8808,7 +9228,7 @@ type Payee struct {
 
 // PersonalToken PersonalToken describes a personal access token. The token itself is not stored.
 //
-// Example: {"createdAt":"2026-11-20T10:15:00.000Z","expiresAt":"2026-12-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000045","lastAddress":"203.0.113.7","lastUsedAt":"2026-11-20T10:15:00.000Z","name":"Backup","scopes":["read"]}
+// Example: {"createdAt":"2026-11-20T10:15:00.000Z","expiresAt":"2026-12-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000047","lastAddress":"203.0.113.7","lastUsedAt":"2026-11-20T10:15:00.000Z","name":"Backup","scopes":["read"]}
 type PersonalToken struct {
 	// CreatedAt Time of the creation, RFC 3339 in UTC.
 	CreatedAt time.Time `json:"createdAt"`
@@ -9159,7 +9579,7 @@ type RedeliverWebhookEventResult struct {
 
 	// Delivery WebhookDelivery is the delivery of one event to one webhook.
 	//
-	// Example: {"attempts":0,"createdAt":"2026-11-20T10:15:00.000Z","eventId":"0199f0c5-0000-7000-8000-000000000042","id":"0199f0c5-0000-7000-8000-000000000043","nextAttemptAt":"2026-11-20T10:15:30.000Z","status":"pending","type":"budget.v1.webhook.tested","webhookId":"0199f0c5-0000-7000-8000-000000000041"}
+	// Example: {"attempts":0,"createdAt":"2026-11-20T10:15:00.000Z","eventId":"0199f0c5-0000-7000-8000-000000000044","id":"0199f0c5-0000-7000-8000-000000000045","nextAttemptAt":"2026-11-20T10:15:30.000Z","status":"pending","type":"budget.v1.webhook.tested","webhookId":"0199f0c5-0000-7000-8000-000000000043"}
 	Delivery WebhookDelivery `json:"delivery"`
 
 	// Message The result of the operation, in English for users.
@@ -9364,7 +9784,7 @@ type ResendInvitationResult struct {
 
 	// Member Member is a user invited to a budget, or an e-mail that was invited by mail and has not answered yet.
 	//
-	// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000031","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000032","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000032","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}
+	// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000033","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000034","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000034","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}
 	Member Member `json:"member"`
 
 	// Message The result of the operation, in English for users.
@@ -9426,7 +9846,7 @@ type RespondToInvitationResult struct {
 
 	// Member Member is a user invited to a budget, or an e-mail that was invited by mail and has not answered yet.
 	//
-	// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000031","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000032","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000032","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}
+	// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000033","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000034","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000034","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}
 	Member Member `json:"member"`
 
 	// Message The result of the operation, in English for users.
@@ -9611,7 +10031,7 @@ type RuleExample struct {
 
 // RuleSuggestion RuleSuggestion is a rule that does not exist yet. CreateRule accepts its name, conditions and actions.
 //
-// Example: {"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000050"}],"conditions":[{"field":"payee","op":"startsWith","values":["Bakery"]}],"count":3,"name":"Bakery"}
+// Example: {"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000052"}],"conditions":[{"field":"payee","op":"startsWith","values":["Bakery"]}],"count":3,"name":"Bakery"}
 type RuleSuggestion struct {
 	// Actions One action, which sets a category.
 	Actions []RuleAction `json:"actions"`
@@ -9643,7 +10063,7 @@ type SendVerificationResultCode string
 
 // Session Session is a sign-in of a user on a device.
 //
-// Example: {"createdAt":"2026-11-20T10:15:00.000Z","current":false,"expiresAt":"2026-12-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000046","ipAddress":"203.0.113.7","lastUsedAt":"2026-11-20T10:15:00.000Z","userAgent":"Go-http-client/1.1"}
+// Example: {"createdAt":"2026-11-20T10:15:00.000Z","current":false,"expiresAt":"2026-12-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000048","ipAddress":"203.0.113.7","lastUsedAt":"2026-11-20T10:15:00.000Z","userAgent":"Go-http-client/1.1"}
 type Session struct {
 	// CreatedAt Time of the sign-in, RFC 3339 in UTC.
 	CreatedAt time.Time `json:"createdAt"`
@@ -9718,7 +10138,7 @@ type ShareBudgetResult struct {
 
 	// Member Member is a user invited to a budget, or an e-mail that was invited by mail and has not answered yet.
 	//
-	// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000031","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000032","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000032","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}
+	// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000033","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000034","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000034","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}
 	Member Member `json:"member"`
 
 	// Message The result of the operation, in English for users.
@@ -9730,7 +10150,7 @@ type ShareBudgetResultCode string
 
 // Split Split is a part of a transaction with a separate category. It counts with the type of its transaction: a part of an expense is part of the expense of its category, and a negative part, such as a refund, lowers that expense. It is never income. A negative part of an income lowers the income of its category in the same way. All totals of Coffer use this definition, and count a split transaction once.
 //
-// Example: {"amount":8,"categoryId":"0199f0c5-0000-7000-8000-000000000050","description":"Bread"}
+// Example: {"amount":8,"categoryId":"0199f0c5-0000-7000-8000-000000000052","description":"Bread"}
 type Split struct {
 	// Amount In the major unit of the transaction's currency: positive, and negative for a refund. Not 0.
 	Amount json.Number `json:"amount"`
@@ -9901,7 +10321,7 @@ type TestWebhookResult struct {
 
 	// Delivery WebhookDelivery is the delivery of one event to one webhook.
 	//
-	// Example: {"attempts":0,"createdAt":"2026-11-20T10:15:00.000Z","eventId":"0199f0c5-0000-7000-8000-000000000042","id":"0199f0c5-0000-7000-8000-000000000043","nextAttemptAt":"2026-11-20T10:15:30.000Z","status":"pending","type":"budget.v1.webhook.tested","webhookId":"0199f0c5-0000-7000-8000-000000000041"}
+	// Example: {"attempts":0,"createdAt":"2026-11-20T10:15:00.000Z","eventId":"0199f0c5-0000-7000-8000-000000000044","id":"0199f0c5-0000-7000-8000-000000000045","nextAttemptAt":"2026-11-20T10:15:30.000Z","status":"pending","type":"budget.v1.webhook.tested","webhookId":"0199f0c5-0000-7000-8000-000000000043"}
 	Delivery WebhookDelivery `json:"delivery"`
 
 	// Message The result of the operation, in English for users.
@@ -9913,7 +10333,7 @@ type TestWebhookResultCode string
 
 // Tombstone Tombstone is a deleted object.
 //
-// Example: {"deletedAt":"2026-11-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000054","kind":"category"}
+// Example: {"deletedAt":"2026-11-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000056","kind":"category"}
 type Tombstone struct {
 	// DeletedAt Time of the deletion; RFC 3339, UTC.
 	DeletedAt time.Time `json:"deletedAt"`
@@ -10313,7 +10733,7 @@ type UpdateBudgetRequestPeriod string
 type UpdateBudgetResult struct {
 	// Budget Budget is a limit on spending. Each window of its period has the full limit.
 	//
-	// Example: {"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000031","limit":400,"members":[],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[],"percentage":0,"remaining":400,"spent":0,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
+	// Example: {"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000033","limit":400,"members":[],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[],"percentage":0,"remaining":400,"spent":0,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
 	Budget Budget `json:"budget"`
 
 	// Code The result of the operation, for programs.
@@ -10360,6 +10780,44 @@ type UpdateCategoryResult struct {
 
 // UpdateCategoryResultCode The result of the operation, for programs.
 type UpdateCategoryResultCode string
+
+// UpdateGoalRequest defines model for UpdateGoalRequest.
+type UpdateGoalRequest struct {
+	// Archived true archives the goal.
+	Archived *bool `json:"archived,omitempty"`
+
+	// Icon One emoji of at most 16 bytes of UTF-8. null or an empty string removes it.
+	Icon *string `json:"icon,omitempty"`
+
+	// Name 1 to 100 characters.
+	Name *string `json:"name,omitempty"`
+
+	// Note Up to 1000 characters. null or an empty string removes it.
+	Note *string `json:"note,omitempty"`
+
+	// Target Amount to save, in the major unit, with at most the decimals of the currency; more than 0.
+	Target *json.Number `json:"target,omitempty"`
+
+	// TargetDate Day by which the target should be saved, YYYY-MM-DD. null or an empty string removes it.
+	TargetDate *string `json:"targetDate,omitempty"`
+}
+
+// UpdateGoalResult defines model for UpdateGoalResult.
+type UpdateGoalResult struct {
+	// Code The result of the operation, for programs.
+	Code UpdateGoalResultCode `json:"code"`
+
+	// Goal Goal is an amount to save.
+	//
+	// Example: {"archived":false,"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","icon":"🏝","id":"0199f0c5-0000-7000-8000-000000000031","name":"Trip","note":"Two weeks at the sea","ownerId":"0199f0c5-0000-7000-8000-000000000001","progress":{"averagePerMonth":900,"percentage":100,"remaining":0,"saved":900,"state":"reached"},"reachedAt":"2026-11-20T10:15:00.000Z","target":900,"targetDate":"2027-06-30","updatedAt":"2026-11-20T10:15:00.000Z"}
+	Goal Goal `json:"goal"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
+}
+
+// UpdateGoalResultCode The result of the operation, for programs.
+type UpdateGoalResultCode string
 
 // UpdateImportRequest defines model for UpdateImportRequest.
 type UpdateImportRequest struct {
@@ -10473,7 +10931,7 @@ type UpdateNotificationResult struct {
 
 	// Notification Notification is a stored event that the user should not miss.
 	//
-	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","data":{"budgetId":"0199f0c5-0000-7000-8000-000000000031","budgetName":"Food","memberId":"0199f0c5-0000-7000-8000-000000000032","ownerId":"0199f0c5-0000-7000-8000-000000000001","role":"editor","sharePercent":50},"id":"0199f0c5-0000-7000-8000-000000000033","read":true,"readAt":"2026-11-20T10:15:00.000Z","type":"budget.v1.invitation.sent"}
+	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","data":{"budgetId":"0199f0c5-0000-7000-8000-000000000033","budgetName":"Food","memberId":"0199f0c5-0000-7000-8000-000000000034","ownerId":"0199f0c5-0000-7000-8000-000000000001","role":"editor","sharePercent":50},"id":"0199f0c5-0000-7000-8000-000000000035","read":true,"readAt":"2026-11-20T10:15:00.000Z","type":"budget.v1.invitation.sent"}
 	Notification Notification `json:"notification"`
 }
 
@@ -10852,7 +11310,7 @@ type UpdateWebhookResult struct {
 
 	// Webhook Webhook is an address to which a user's events are sent.
 	//
-	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000041","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}
+	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000043","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}
 	Webhook Webhook `json:"webhook"`
 }
 
@@ -11053,7 +11511,7 @@ type WarningCode string
 
 // Webhook Webhook is an address to which a user's events are sent.
 //
-// Example: {"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000041","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}
+// Example: {"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000043","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}
 type Webhook struct {
 	// CreatedAt Time of the creation; RFC 3339, UTC.
 	CreatedAt time.Time `json:"createdAt"`
@@ -11085,7 +11543,7 @@ type WebhookDisabledReason string
 
 // WebhookDelivery WebhookDelivery is the delivery of one event to one webhook.
 //
-// Example: {"attempts":0,"createdAt":"2026-11-20T10:15:00.000Z","eventId":"0199f0c5-0000-7000-8000-000000000042","id":"0199f0c5-0000-7000-8000-000000000043","nextAttemptAt":"2026-11-20T10:15:30.000Z","status":"pending","type":"budget.v1.webhook.tested","webhookId":"0199f0c5-0000-7000-8000-000000000041"}
+// Example: {"attempts":0,"createdAt":"2026-11-20T10:15:00.000Z","eventId":"0199f0c5-0000-7000-8000-000000000044","id":"0199f0c5-0000-7000-8000-000000000045","nextAttemptAt":"2026-11-20T10:15:30.000Z","status":"pending","type":"budget.v1.webhook.tested","webhookId":"0199f0c5-0000-7000-8000-000000000043"}
 type WebhookDelivery struct {
 	// Attempts Number of attempts.
 	Attempts int32 `json:"attempts"`
@@ -11168,6 +11626,12 @@ type ExternalId = string
 
 // From defines model for From.
 type From = openapi_types.Date
+
+// GoalId defines model for GoalId.
+type GoalId = openapi_types.UUID
+
+// GoalsId defines model for GoalsId.
+type GoalsId = openapi_types.UUID
 
 // IdempotencyKey defines model for IdempotencyKey.
 type IdempotencyKey = string
@@ -11576,6 +12040,51 @@ type ExportTransactionsParams struct {
 
 // ExportTransactionsParamsFormat defines parameters for ExportTransactions.
 type ExportTransactionsParamsFormat string
+
+// ListGoalsParams defines parameters for ListGoals.
+type ListGoalsParams struct {
+	// Archived true returns archived goals only, and false the others. By default all are returned.
+	Archived *bool `form:"archived,omitempty" json:"archived,omitempty"`
+
+	// Limit Page size, at least 1; 50 by default. A value above 200 means 200.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor nextCursor of the previous page. Absent for the first page.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// CreateGoalParams defines parameters for CreateGoal.
+type CreateGoalParams struct {
+	// IdempotencyKey Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response. At most 255 printable ASCII characters.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// ListAssignmentsParams defines parameters for ListAssignments.
+type ListAssignmentsParams struct {
+	// Limit Page size, at least 1; 50 by default. A value above 200 means 200.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor nextCursor of the previous page. Absent for the first page.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// CreateAssignmentParams defines parameters for CreateAssignment.
+type CreateAssignmentParams struct {
+	// IdempotencyKey Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response. At most 255 printable ASCII characters.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// DeleteGoalParams defines parameters for DeleteGoal.
+type DeleteGoalParams struct {
+	// IfMatch ETag of the version that the change is based on. If it is absent, the change applies to any version.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// UpdateGoalParams defines parameters for UpdateGoal.
+type UpdateGoalParams struct {
+	// IfMatch ETag of the version that the change is based on. If it is absent, the change applies to any version.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
 
 // ListImportsParams defines parameters for ListImports.
 type ListImportsParams struct {
@@ -12501,6 +13010,15 @@ type CreateCategoryJSONRequestBody = CreateCategoryRequest
 // UpdateCategoryJSONRequestBody defines body for UpdateCategory for application/json ContentType.
 type UpdateCategoryJSONRequestBody = UpdateCategoryRequest
 
+// CreateGoalJSONRequestBody defines body for CreateGoal for application/json ContentType.
+type CreateGoalJSONRequestBody = CreateGoalRequest
+
+// CreateAssignmentJSONRequestBody defines body for CreateAssignment for application/json ContentType.
+type CreateAssignmentJSONRequestBody = CreateAssignmentRequest
+
+// UpdateGoalJSONRequestBody defines body for UpdateGoal for application/json ContentType.
+type UpdateGoalJSONRequestBody = UpdateGoalRequest
+
 // CreateImportMultipartRequestBody defines body for CreateImport for multipart/form-data ContentType.
 type CreateImportMultipartRequestBody = CreateImportRequest
 
@@ -13395,6 +13913,95 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /api/v1/export/transactions (the `ExportTransactions` operationId).
 	ExportTransactions(ctx context.Context, params *ExportTransactionsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListGoals List goals
+	//
+	// Returns a page of the goals, newest first, each with its progress. wallets compares all money that is assigned to goals with the balances of the wallets.
+	//
+	// Corresponds with GET /api/v1/goals (the `ListGoals` operationId).
+	ListGoals(ctx context.Context, params *ListGoalsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateGoalWithBody Create goal
+	//
+	// Creates a goal: an amount to save, by a day if the goal has one. A user may have 200 goals.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/goals (the `CreateGoal` operationId).
+	CreateGoalWithBody(ctx context.Context, params *CreateGoalParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateGoal Create goal
+	//
+	// Creates a goal: an amount to save, by a day if the goal has one. A user may have 200 goals.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/goals (the `CreateGoal` operationId).
+	CreateGoal(ctx context.Context, params *CreateGoalParams, body CreateGoalJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListAssignments List assignments
+	//
+	// Returns a page of the assignments of a goal, the one that was created last first.
+	//
+	// Corresponds with GET /api/v1/goals/{goalId}/assignments (the `ListAssignments` operationId).
+	ListAssignments(ctx context.Context, goalId GoalId, params *ListAssignmentsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateAssignmentWithBody Create assignment
+	//
+	// Assigns money of a wallet to a goal, or takes it back. No money is moved, and the wallet may have less: free of its wallet is then below 0. A goal may have 1000 assignments.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/goals/{goalId}/assignments (the `CreateAssignment` operationId).
+	CreateAssignmentWithBody(ctx context.Context, goalId GoalId, params *CreateAssignmentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateAssignment Create assignment
+	//
+	// Assigns money of a wallet to a goal, or takes it back. No money is moved, and the wallet may have less: free of its wallet is then below 0. A goal may have 1000 assignments.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/goals/{goalId}/assignments (the `CreateAssignment` operationId).
+	CreateAssignment(ctx context.Context, goalId GoalId, params *CreateAssignmentParams, body CreateAssignmentJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DeleteAssignment Delete assignment
+	//
+	// Deletes an assignment, unless more of the wallet was taken back than the others assign.
+	//
+	// Corresponds with DELETE /api/v1/goals/{goalId}/assignments/{assignmentId} (the `DeleteAssignment` operationId).
+	DeleteAssignment(ctx context.Context, goalId GoalId, assignmentId openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DeleteGoal Delete goal
+	//
+	// Deletes a goal with its assignments. The assigned money is then free again.
+	//
+	// Corresponds with DELETE /api/v1/goals/{id} (the `DeleteGoal` operationId).
+	DeleteGoal(ctx context.Context, id GoalsId, params *DeleteGoalParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetGoal Get goal
+	//
+	// Returns a goal with its progress.
+	//
+	// Corresponds with GET /api/v1/goals/{id} (the `GetGoal` operationId).
+	GetGoal(ctx context.Context, id GoalsId, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// UpdateGoalWithBody Update goal
+	//
+	// Changes the fields that the request contains. The currency of a goal does not change.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PATCH /api/v1/goals/{id} (the `UpdateGoal` operationId).
+	UpdateGoalWithBody(ctx context.Context, id GoalsId, params *UpdateGoalParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// UpdateGoal Update goal
+	//
+	// Changes the fields that the request contains. The currency of a goal does not change.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PATCH /api/v1/goals/{id} (the `UpdateGoal` operationId).
+	UpdateGoal(ctx context.Context, id GoalsId, params *UpdateGoalParams, body UpdateGoalJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListImports List imports
 	//
@@ -15944,6 +16551,205 @@ func (c *Client) StreamEvents(ctx context.Context, params *StreamEventsParams, r
 // Corresponds with GET /api/v1/export/transactions (the `ExportTransactions` operationId).
 func (c *Client) ExportTransactions(ctx context.Context, params *ExportTransactionsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewExportTransactionsRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListGoals List goals
+//
+// Returns a page of the goals, newest first, each with its progress. wallets compares all money that is assigned to goals with the balances of the wallets.
+//
+// Corresponds with GET /api/v1/goals (the `ListGoals` operationId).
+func (c *Client) ListGoals(ctx context.Context, params *ListGoalsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListGoalsRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateGoalWithBody Create goal
+//
+// Creates a goal: an amount to save, by a day if the goal has one. A user may have 200 goals.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/goals (the `CreateGoal` operationId).
+func (c *Client) CreateGoalWithBody(ctx context.Context, params *CreateGoalParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateGoalRequestWithBody(c.Server, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateGoal Create goal
+//
+// Creates a goal: an amount to save, by a day if the goal has one. A user may have 200 goals.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/goals (the `CreateGoal` operationId).
+func (c *Client) CreateGoal(ctx context.Context, params *CreateGoalParams, body CreateGoalJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateGoalRequest(c.Server, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListAssignments List assignments
+//
+// Returns a page of the assignments of a goal, the one that was created last first.
+//
+// Corresponds with GET /api/v1/goals/{goalId}/assignments (the `ListAssignments` operationId).
+func (c *Client) ListAssignments(ctx context.Context, goalId GoalId, params *ListAssignmentsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListAssignmentsRequest(c.Server, goalId, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateAssignmentWithBody Create assignment
+//
+// Assigns money of a wallet to a goal, or takes it back. No money is moved, and the wallet may have less: free of its wallet is then below 0. A goal may have 1000 assignments.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/goals/{goalId}/assignments (the `CreateAssignment` operationId).
+func (c *Client) CreateAssignmentWithBody(ctx context.Context, goalId GoalId, params *CreateAssignmentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateAssignmentRequestWithBody(c.Server, goalId, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateAssignment Create assignment
+//
+// Assigns money of a wallet to a goal, or takes it back. No money is moved, and the wallet may have less: free of its wallet is then below 0. A goal may have 1000 assignments.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/goals/{goalId}/assignments (the `CreateAssignment` operationId).
+func (c *Client) CreateAssignment(ctx context.Context, goalId GoalId, params *CreateAssignmentParams, body CreateAssignmentJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateAssignmentRequest(c.Server, goalId, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DeleteAssignment Delete assignment
+//
+// Deletes an assignment, unless more of the wallet was taken back than the others assign.
+//
+// Corresponds with DELETE /api/v1/goals/{goalId}/assignments/{assignmentId} (the `DeleteAssignment` operationId).
+func (c *Client) DeleteAssignment(ctx context.Context, goalId GoalId, assignmentId openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeleteAssignmentRequest(c.Server, goalId, assignmentId)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DeleteGoal Delete goal
+//
+// Deletes a goal with its assignments. The assigned money is then free again.
+//
+// Corresponds with DELETE /api/v1/goals/{id} (the `DeleteGoal` operationId).
+func (c *Client) DeleteGoal(ctx context.Context, id GoalsId, params *DeleteGoalParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeleteGoalRequest(c.Server, id, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetGoal Get goal
+//
+// Returns a goal with its progress.
+//
+// Corresponds with GET /api/v1/goals/{id} (the `GetGoal` operationId).
+func (c *Client) GetGoal(ctx context.Context, id GoalsId, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetGoalRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// UpdateGoalWithBody Update goal
+//
+// Changes the fields that the request contains. The currency of a goal does not change.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PATCH /api/v1/goals/{id} (the `UpdateGoal` operationId).
+func (c *Client) UpdateGoalWithBody(ctx context.Context, id GoalsId, params *UpdateGoalParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUpdateGoalRequestWithBody(c.Server, id, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// UpdateGoal Update goal
+//
+// Changes the fields that the request contains. The currency of a goal does not change.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PATCH /api/v1/goals/{id} (the `UpdateGoal` operationId).
+func (c *Client) UpdateGoal(ctx context.Context, id GoalsId, params *UpdateGoalParams, body UpdateGoalJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUpdateGoalRequest(c.Server, id, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -21422,6 +22228,460 @@ func NewExportTransactionsRequest(server string, params *ExportTransactionsParam
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewListGoalsRequest constructs an http.Request for the ListGoals method
+func NewListGoalsRequest(server string, params *ListGoalsParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/goals")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Archived != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "archived", *params.Archived, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int32"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewCreateGoalRequest calls the generic CreateGoal builder with application/json body
+func NewCreateGoalRequest(server string, params *CreateGoalParams, body CreateGoalJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewCreateGoalRequestWithBody(server, params, "application/json", bodyReader)
+}
+
+// NewCreateGoalRequestWithBody constructs an http.Request for the CreateGoal method, with any body, and a specified content type
+func NewCreateGoalRequestWithBody(server string, params *CreateGoalParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/goals")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewListAssignmentsRequest constructs an http.Request for the ListAssignments method
+func NewListAssignmentsRequest(server string, goalId GoalId, params *ListAssignmentsParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "goalId", goalId, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/goals/%s/assignments", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int32"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewCreateAssignmentRequest calls the generic CreateAssignment builder with application/json body
+func NewCreateAssignmentRequest(server string, goalId GoalId, params *CreateAssignmentParams, body CreateAssignmentJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewCreateAssignmentRequestWithBody(server, goalId, params, "application/json", bodyReader)
+}
+
+// NewCreateAssignmentRequestWithBody constructs an http.Request for the CreateAssignment method, with any body, and a specified content type
+func NewCreateAssignmentRequestWithBody(server string, goalId GoalId, params *CreateAssignmentParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "goalId", goalId, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/goals/%s/assignments", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewDeleteAssignmentRequest constructs an http.Request for the DeleteAssignment method
+func NewDeleteAssignmentRequest(server string, goalId GoalId, assignmentId openapi_types.UUID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "goalId", goalId, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "assignmentId", assignmentId, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/goals/%s/assignments/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewDeleteGoalRequest constructs an http.Request for the DeleteGoal method
+func NewDeleteGoalRequest(server string, id GoalsId, params *DeleteGoalParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/goals/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IfMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewGetGoalRequest constructs an http.Request for the GetGoal method
+func NewGetGoalRequest(server string, id GoalsId) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/goals/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewUpdateGoalRequest calls the generic UpdateGoal builder with application/json body
+func NewUpdateGoalRequest(server string, id GoalsId, params *UpdateGoalParams, body UpdateGoalJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewUpdateGoalRequestWithBody(server, id, params, "application/json", bodyReader)
+}
+
+// NewUpdateGoalRequestWithBody constructs an http.Request for the UpdateGoal method, with any body, and a specified content type
+func NewUpdateGoalRequestWithBody(server string, id GoalsId, params *UpdateGoalParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/goals/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPatch, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IfMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
+		}
+
 	}
 
 	return req, nil
@@ -28330,6 +29590,105 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /api/v1/export/transactions (the `ExportTransactions` operationId).
 	ExportTransactionsWithResponse(ctx context.Context, params *ExportTransactionsParams, reqEditors ...RequestEditorFn) (*ExportTransactionsResponse, error)
 
+	// ListGoalsWithResponse List goals
+	//
+	// Returns a page of the goals, newest first, each with its progress. wallets compares all money that is assigned to goals with the balances of the wallets.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/goals (the `ListGoals` operationId).
+	ListGoalsWithResponse(ctx context.Context, params *ListGoalsParams, reqEditors ...RequestEditorFn) (*ListGoalsResponse, error)
+
+	// CreateGoalWithBodyWithResponse Create goal
+	//
+	// Creates a goal: an amount to save, by a day if the goal has one. A user may have 200 goals.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/goals (the `CreateGoal` operationId).
+	CreateGoalWithBodyWithResponse(ctx context.Context, params *CreateGoalParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateGoalResponse, error)
+
+	// CreateGoalWithResponse Create goal
+	//
+	// Creates a goal: an amount to save, by a day if the goal has one. A user may have 200 goals.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/goals (the `CreateGoal` operationId).
+	CreateGoalWithResponse(ctx context.Context, params *CreateGoalParams, body CreateGoalJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateGoalResponse, error)
+
+	// ListAssignmentsWithResponse List assignments
+	//
+	// Returns a page of the assignments of a goal, the one that was created last first.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/goals/{goalId}/assignments (the `ListAssignments` operationId).
+	ListAssignmentsWithResponse(ctx context.Context, goalId GoalId, params *ListAssignmentsParams, reqEditors ...RequestEditorFn) (*ListAssignmentsResponse, error)
+
+	// CreateAssignmentWithBodyWithResponse Create assignment
+	//
+	// Assigns money of a wallet to a goal, or takes it back. No money is moved, and the wallet may have less: free of its wallet is then below 0. A goal may have 1000 assignments.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/goals/{goalId}/assignments (the `CreateAssignment` operationId).
+	CreateAssignmentWithBodyWithResponse(ctx context.Context, goalId GoalId, params *CreateAssignmentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateAssignmentResponse, error)
+
+	// CreateAssignmentWithResponse Create assignment
+	//
+	// Assigns money of a wallet to a goal, or takes it back. No money is moved, and the wallet may have less: free of its wallet is then below 0. A goal may have 1000 assignments.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/goals/{goalId}/assignments (the `CreateAssignment` operationId).
+	CreateAssignmentWithResponse(ctx context.Context, goalId GoalId, params *CreateAssignmentParams, body CreateAssignmentJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateAssignmentResponse, error)
+
+	// DeleteAssignmentWithResponse Delete assignment
+	//
+	// Deletes an assignment, unless more of the wallet was taken back than the others assign.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /api/v1/goals/{goalId}/assignments/{assignmentId} (the `DeleteAssignment` operationId).
+	DeleteAssignmentWithResponse(ctx context.Context, goalId GoalId, assignmentId openapi_types.UUID, reqEditors ...RequestEditorFn) (*DeleteAssignmentResponse, error)
+
+	// DeleteGoalWithResponse Delete goal
+	//
+	// Deletes a goal with its assignments. The assigned money is then free again.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /api/v1/goals/{id} (the `DeleteGoal` operationId).
+	DeleteGoalWithResponse(ctx context.Context, id GoalsId, params *DeleteGoalParams, reqEditors ...RequestEditorFn) (*DeleteGoalResponse, error)
+
+	// GetGoalWithResponse Get goal
+	//
+	// Returns a goal with its progress.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/goals/{id} (the `GetGoal` operationId).
+	GetGoalWithResponse(ctx context.Context, id GoalsId, reqEditors ...RequestEditorFn) (*GetGoalResponse, error)
+
+	// UpdateGoalWithBodyWithResponse Update goal
+	//
+	// Changes the fields that the request contains. The currency of a goal does not change.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PATCH /api/v1/goals/{id} (the `UpdateGoal` operationId).
+	UpdateGoalWithBodyWithResponse(ctx context.Context, id GoalsId, params *UpdateGoalParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateGoalResponse, error)
+
+	// UpdateGoalWithResponse Update goal
+	//
+	// Changes the fields that the request contains. The currency of a goal does not change.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PATCH /api/v1/goals/{id} (the `UpdateGoal` operationId).
+	UpdateGoalWithResponse(ctx context.Context, id GoalsId, params *UpdateGoalParams, body UpdateGoalJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateGoalResponse, error)
+
 	// ListImportsWithResponse List imports
 	//
 	// Returns a page of the user's imports, newest first.
@@ -32620,6 +33979,453 @@ func (r ExportTransactionsResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r ExportTransactionsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ListGoalsResponse200Headers the declared response headers of an HTTP 200 response for ListGoals
+type ListGoalsResponse200Headers struct {
+	XRequestId *string
+}
+
+type ListGoalsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *ListGoalsResult
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Error
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *ListGoalsResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListGoalsResponse) GetJSON200() *ListGoalsResult {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r ListGoalsResponse) GetJSONDefault() *Error {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListGoalsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListGoalsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListGoalsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListGoalsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// CreateGoalResponse201Headers the declared response headers of an HTTP 201 response for CreateGoal
+type CreateGoalResponse201Headers struct {
+	ETag                *string
+	IdempotencyReplayed *string
+	Location            *string
+	XRequestId          *string
+}
+
+type CreateGoalResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *CreateGoalResult
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Error
+	// Headers201 the parsed response headers for an HTTP 201 response
+	Headers201 *CreateGoalResponse201Headers
+}
+
+// GetJSON201 returns the response for an HTTP 201 `application/json` response
+func (r CreateGoalResponse) GetJSON201() *CreateGoalResult {
+	return r.JSON201
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r CreateGoalResponse) GetJSONDefault() *Error {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r CreateGoalResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r CreateGoalResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CreateGoalResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r CreateGoalResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ListAssignmentsResponse200Headers the declared response headers of an HTTP 200 response for ListAssignments
+type ListAssignmentsResponse200Headers struct {
+	XRequestId *string
+}
+
+type ListAssignmentsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *ListAssignmentsResult
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Error
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *ListAssignmentsResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListAssignmentsResponse) GetJSON200() *ListAssignmentsResult {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r ListAssignmentsResponse) GetJSONDefault() *Error {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListAssignmentsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListAssignmentsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListAssignmentsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListAssignmentsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// CreateAssignmentResponse201Headers the declared response headers of an HTTP 201 response for CreateAssignment
+type CreateAssignmentResponse201Headers struct {
+	IdempotencyReplayed *string
+	Location            *string
+	XRequestId          *string
+}
+
+type CreateAssignmentResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *CreateAssignmentResult
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Error
+	// Headers201 the parsed response headers for an HTTP 201 response
+	Headers201 *CreateAssignmentResponse201Headers
+}
+
+// GetJSON201 returns the response for an HTTP 201 `application/json` response
+func (r CreateAssignmentResponse) GetJSON201() *CreateAssignmentResult {
+	return r.JSON201
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r CreateAssignmentResponse) GetJSONDefault() *Error {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r CreateAssignmentResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r CreateAssignmentResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CreateAssignmentResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r CreateAssignmentResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// DeleteAssignmentResponse200Headers the declared response headers of an HTTP 200 response for DeleteAssignment
+type DeleteAssignmentResponse200Headers struct {
+	XRequestId *string
+}
+
+type DeleteAssignmentResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *DeleteAssignmentResult
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Error
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *DeleteAssignmentResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r DeleteAssignmentResponse) GetJSON200() *DeleteAssignmentResult {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r DeleteAssignmentResponse) GetJSONDefault() *Error {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r DeleteAssignmentResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r DeleteAssignmentResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DeleteAssignmentResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r DeleteAssignmentResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// DeleteGoalResponse200Headers the declared response headers of an HTTP 200 response for DeleteGoal
+type DeleteGoalResponse200Headers struct {
+	XRequestId *string
+}
+
+type DeleteGoalResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *DeleteGoalResult
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Error
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *DeleteGoalResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r DeleteGoalResponse) GetJSON200() *DeleteGoalResult {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r DeleteGoalResponse) GetJSONDefault() *Error {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r DeleteGoalResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r DeleteGoalResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DeleteGoalResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r DeleteGoalResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// GetGoalResponse200Headers the declared response headers of an HTTP 200 response for GetGoal
+type GetGoalResponse200Headers struct {
+	ETag       *string
+	XRequestId *string
+}
+
+type GetGoalResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *GetGoalResult
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Error
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *GetGoalResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetGoalResponse) GetJSON200() *GetGoalResult {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r GetGoalResponse) GetJSONDefault() *Error {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetGoalResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetGoalResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetGoalResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetGoalResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// UpdateGoalResponse200Headers the declared response headers of an HTTP 200 response for UpdateGoal
+type UpdateGoalResponse200Headers struct {
+	ETag       *string
+	XRequestId *string
+}
+
+type UpdateGoalResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *UpdateGoalResult
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Error
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *UpdateGoalResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r UpdateGoalResponse) GetJSON200() *UpdateGoalResult {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r UpdateGoalResponse) GetJSONDefault() *Error {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r UpdateGoalResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r UpdateGoalResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r UpdateGoalResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r UpdateGoalResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -38850,6 +40656,171 @@ func (c *ClientWithResponses) ExportTransactionsWithResponse(ctx context.Context
 	return ParseExportTransactionsResponse(rsp)
 }
 
+// ListGoalsWithResponse List goals
+//
+// Returns a page of the goals, newest first, each with its progress. wallets compares all money that is assigned to goals with the balances of the wallets.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/goals (the `ListGoals` operationId).
+func (c *ClientWithResponses) ListGoalsWithResponse(ctx context.Context, params *ListGoalsParams, reqEditors ...RequestEditorFn) (*ListGoalsResponse, error) {
+	rsp, err := c.ListGoals(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListGoalsResponse(rsp)
+}
+
+// CreateGoalWithBodyWithResponse Create goal
+//
+// Creates a goal: an amount to save, by a day if the goal has one. A user may have 200 goals.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/goals (the `CreateGoal` operationId).
+func (c *ClientWithResponses) CreateGoalWithBodyWithResponse(ctx context.Context, params *CreateGoalParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateGoalResponse, error) {
+	rsp, err := c.CreateGoalWithBody(ctx, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateGoalResponse(rsp)
+}
+
+// CreateGoalWithResponse Create goal
+//
+// Creates a goal: an amount to save, by a day if the goal has one. A user may have 200 goals.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/goals (the `CreateGoal` operationId).
+func (c *ClientWithResponses) CreateGoalWithResponse(ctx context.Context, params *CreateGoalParams, body CreateGoalJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateGoalResponse, error) {
+	rsp, err := c.CreateGoal(ctx, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateGoalResponse(rsp)
+}
+
+// ListAssignmentsWithResponse List assignments
+//
+// Returns a page of the assignments of a goal, the one that was created last first.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/goals/{goalId}/assignments (the `ListAssignments` operationId).
+func (c *ClientWithResponses) ListAssignmentsWithResponse(ctx context.Context, goalId GoalId, params *ListAssignmentsParams, reqEditors ...RequestEditorFn) (*ListAssignmentsResponse, error) {
+	rsp, err := c.ListAssignments(ctx, goalId, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListAssignmentsResponse(rsp)
+}
+
+// CreateAssignmentWithBodyWithResponse Create assignment
+//
+// Assigns money of a wallet to a goal, or takes it back. No money is moved, and the wallet may have less: free of its wallet is then below 0. A goal may have 1000 assignments.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/goals/{goalId}/assignments (the `CreateAssignment` operationId).
+func (c *ClientWithResponses) CreateAssignmentWithBodyWithResponse(ctx context.Context, goalId GoalId, params *CreateAssignmentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateAssignmentResponse, error) {
+	rsp, err := c.CreateAssignmentWithBody(ctx, goalId, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateAssignmentResponse(rsp)
+}
+
+// CreateAssignmentWithResponse Create assignment
+//
+// Assigns money of a wallet to a goal, or takes it back. No money is moved, and the wallet may have less: free of its wallet is then below 0. A goal may have 1000 assignments.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/goals/{goalId}/assignments (the `CreateAssignment` operationId).
+func (c *ClientWithResponses) CreateAssignmentWithResponse(ctx context.Context, goalId GoalId, params *CreateAssignmentParams, body CreateAssignmentJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateAssignmentResponse, error) {
+	rsp, err := c.CreateAssignment(ctx, goalId, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateAssignmentResponse(rsp)
+}
+
+// DeleteAssignmentWithResponse Delete assignment
+//
+// Deletes an assignment, unless more of the wallet was taken back than the others assign.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /api/v1/goals/{goalId}/assignments/{assignmentId} (the `DeleteAssignment` operationId).
+func (c *ClientWithResponses) DeleteAssignmentWithResponse(ctx context.Context, goalId GoalId, assignmentId openapi_types.UUID, reqEditors ...RequestEditorFn) (*DeleteAssignmentResponse, error) {
+	rsp, err := c.DeleteAssignment(ctx, goalId, assignmentId, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDeleteAssignmentResponse(rsp)
+}
+
+// DeleteGoalWithResponse Delete goal
+//
+// Deletes a goal with its assignments. The assigned money is then free again.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /api/v1/goals/{id} (the `DeleteGoal` operationId).
+func (c *ClientWithResponses) DeleteGoalWithResponse(ctx context.Context, id GoalsId, params *DeleteGoalParams, reqEditors ...RequestEditorFn) (*DeleteGoalResponse, error) {
+	rsp, err := c.DeleteGoal(ctx, id, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDeleteGoalResponse(rsp)
+}
+
+// GetGoalWithResponse Get goal
+//
+// Returns a goal with its progress.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/goals/{id} (the `GetGoal` operationId).
+func (c *ClientWithResponses) GetGoalWithResponse(ctx context.Context, id GoalsId, reqEditors ...RequestEditorFn) (*GetGoalResponse, error) {
+	rsp, err := c.GetGoal(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetGoalResponse(rsp)
+}
+
+// UpdateGoalWithBodyWithResponse Update goal
+//
+// Changes the fields that the request contains. The currency of a goal does not change.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PATCH /api/v1/goals/{id} (the `UpdateGoal` operationId).
+func (c *ClientWithResponses) UpdateGoalWithBodyWithResponse(ctx context.Context, id GoalsId, params *UpdateGoalParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateGoalResponse, error) {
+	rsp, err := c.UpdateGoalWithBody(ctx, id, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseUpdateGoalResponse(rsp)
+}
+
+// UpdateGoalWithResponse Update goal
+//
+// Changes the fields that the request contains. The currency of a goal does not change.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PATCH /api/v1/goals/{id} (the `UpdateGoal` operationId).
+func (c *ClientWithResponses) UpdateGoalWithResponse(ctx context.Context, id GoalsId, params *UpdateGoalParams, body UpdateGoalJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateGoalResponse, error) {
+	rsp, err := c.UpdateGoal(ctx, id, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseUpdateGoalResponse(rsp)
+}
+
 // ListImportsWithResponse List imports
 //
 // Returns a page of the user's imports, newest first.
@@ -43710,6 +45681,423 @@ func ParseExportTransactionsResponse(rsp *http.Response) (*ExportTransactionsRes
 				return nil, err
 			}
 			headers.ContentDisposition = &value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseListGoalsResponse parses an HTTP response from a ListGoalsWithResponse call
+func ParseListGoalsResponse(rsp *http.Response) (*ListGoalsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListGoalsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ListGoalsResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers ListGoalsResponse200Headers
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseCreateGoalResponse parses an HTTP response from a CreateGoalWithResponse call
+func ParseCreateGoalResponse(rsp *http.Response) (*CreateGoalResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CreateGoalResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest CreateGoalResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 201:
+		var headers CreateGoalResponse201Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		if values := rsp.Header.Values("Idempotency-Replayed"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Replayed", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotencyReplayed = &value
+		}
+		if values := rsp.Header.Values("Location"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Location", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.Location = &value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers201 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseListAssignmentsResponse parses an HTTP response from a ListAssignmentsWithResponse call
+func ParseListAssignmentsResponse(rsp *http.Response) (*ListAssignmentsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListAssignmentsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ListAssignmentsResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers ListAssignmentsResponse200Headers
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseCreateAssignmentResponse parses an HTTP response from a CreateAssignmentWithResponse call
+func ParseCreateAssignmentResponse(rsp *http.Response) (*CreateAssignmentResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CreateAssignmentResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest CreateAssignmentResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 201:
+		var headers CreateAssignmentResponse201Headers
+		if values := rsp.Header.Values("Idempotency-Replayed"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Replayed", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotencyReplayed = &value
+		}
+		if values := rsp.Header.Values("Location"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Location", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.Location = &value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers201 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseDeleteAssignmentResponse parses an HTTP response from a DeleteAssignmentWithResponse call
+func ParseDeleteAssignmentResponse(rsp *http.Response) (*DeleteAssignmentResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DeleteAssignmentResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest DeleteAssignmentResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers DeleteAssignmentResponse200Headers
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseDeleteGoalResponse parses an HTTP response from a DeleteGoalWithResponse call
+func ParseDeleteGoalResponse(rsp *http.Response) (*DeleteGoalResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DeleteGoalResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest DeleteGoalResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers DeleteGoalResponse200Headers
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseGetGoalResponse parses an HTTP response from a GetGoalWithResponse call
+func ParseGetGoalResponse(rsp *http.Response) (*GetGoalResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetGoalResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest GetGoalResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers GetGoalResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseUpdateGoalResponse parses an HTTP response from a UpdateGoalWithResponse call
+func ParseUpdateGoalResponse(rsp *http.Response) (*UpdateGoalResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &UpdateGoalResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest UpdateGoalResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers UpdateGoalResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
 		}
 		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
 			var value string

@@ -262,8 +262,12 @@ func TestEventAudience(t *testing.T) {
 			both(removal(newName)+notified, "rejected editor", removal(oldName)),
 		},
 	}
-	// No user receives UserErased, see TestErase.
-	events := map[protoreflect.Name]bool{"UserErased": true}
+	// No user receives UserErased, see TestErase. Only the owner receives those of goals, see
+	// package goals.
+	events := map[protoreflect.Name]bool{
+		"UserErased": true, "GoalCreated": true, "GoalUpdated": true, "GoalDeleted": true,
+		"GoalReached": true, "AssignmentCreated": true, "AssignmentDeleted": true,
+	}
 	for name, scene := range scenes {
 		events[scene.event] = true
 		t.Run(name, func(t *testing.T) {

@@ -1,6 +1,6 @@
-// Package budget is the budget service. It owns budgets, memberships, alerts, notifications and
-// webhooks. The ledger owns the spending and auth owns the users: this service asks them and copies
-// neither.
+// Package budget is the budget service. It owns budgets, memberships, goals, alerts, notifications
+// and webhooks. The ledger owns the spending and auth owns the users: this service asks them and
+// copies neither.
 //
 // Guarantees: progress is computed by the ledger when a budget is read; rights.go alone decides
 // what a user may do with a budget; a user without an accepted invitation learns nothing newer than
@@ -26,6 +26,7 @@
 //
 //   - internal/notification implements NotificationService: published events, stored notifications,
 //     alerts, live streams
+//   - internal/goals implements GoalService: amounts to save, and the money assigned to them
 //   - internal/webhook implements WebhookService: webhooks and deliveries
 //   - internal/export implements AccountService: the archive of an account
 //   - internal/erasure: deletes the data of users whose accounts are deleted
@@ -59,6 +60,7 @@ import (
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/budget/internal/erasure"
 	"github.com/coffer-budget/coffer/services/budget/internal/export"
+	"github.com/coffer-budget/coffer/services/budget/internal/goals"
 	"github.com/coffer-budget/coffer/services/budget/internal/notification"
 	"github.com/coffer-budget/coffer/services/budget/internal/webhook"
 )
@@ -89,8 +91,8 @@ type server struct {
 	auth    authv1.AuthServiceClient
 	ledger  ledgerv1.LedgerServiceClient
 	cursors page.Cursors
-	// notifications and webhooks implement the other two services. They write in the transactions
-	// of this package.
+	// notifications and webhooks implement two other services. They write in the transactions of
+	// this package.
 	notifications *notification.Server
 	webhooks      *webhook.Server
 	// syncs reports the categories of budgets to the ledger.
@@ -192,10 +194,20 @@ func (s *server) register(
 	budgetv1.RegisterBudgetServiceServer(srv, s)
 	budgetv1.RegisterNotificationServiceServer(srv, s.notifications)
 	budgetv1.RegisterWebhookServiceServer(srv, s.webhooks)
+	saving := s.newGoals()
+	budgetv1.RegisterGoalServiceServer(srv, saving)
 	budgetv1.RegisterAccountServiceServer(srv, &export.Server{Dependencies: export.Dependencies{
-		Auth: s.auth, Ledger: ledger, Budgets: s, Notifications: s.notifications,
-		Webhooks: s.webhooks, ClientAddress: clientAddress, Now: s.now,
+		Auth: s.auth, Ledger: ledger, Budgets: s, Goals: saving,
+		Notifications: s.notifications, Webhooks: s.webhooks, ClientAddress: clientAddress,
+		Now: s.now,
 	}})
+}
+
+func (s *server) newGoals() *goals.Server {
+	return &goals.Server{Dependencies: goals.Dependencies{
+		DB: s.db, Ledger: s.ledger, Notifications: s.notifications, Cursors: s.cursors,
+		Log: s.log, Now: s.now, NewID: s.newID,
+	}}
 }
 
 // expire deletes rows whose retention has ended. pg.Sweep calls it every hour on each replica. A

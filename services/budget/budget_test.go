@@ -33,6 +33,7 @@ type bundle struct {
 	*server
 	budgetv1.NotificationServiceServer
 	budgetv1.WebhookServiceServer
+	budgetv1.GoalServiceServer
 	ledger *fakeLedger
 	auth   *fakeAuth
 }
@@ -68,6 +69,7 @@ func setupOn(t *testing.T, db *pgxpool.Pool) *bundle {
 		Now: now, NewID: env.newID,
 	})
 	env.erasures = env.newErasures(func(context.Context) error { return nil })
+	env.GoalServiceServer = env.newGoals()
 	env.NotificationServiceServer, env.WebhookServiceServer = env.server.notifications, env.webhooks
 	return env
 }

@@ -30,6 +30,21 @@ func (b *bundle) erase(t *testing.T, who budgettest.User) (deletion uuid.UUID) {
 	return deletion
 }
 
+// goal creates a goal of a user with an assignment.
+func (b *bundle) goal(t *testing.T, who budgettest.User) *budgetv1.Goal {
+	t.Helper()
+	created, err := b.CreateGoal(who.Ctx, &budgetv1.CreateGoalRequest{
+		Name: "Trip", Currency: "EUR", Target: "900",
+	})
+	require.NoError(t, err)
+	_, err = b.CreateAssignment(who.Ctx, &budgetv1.CreateAssignmentRequest{
+		GoalId: created.GetGoal().GetId(), WalletId: uuid.NewString(), Amount: "900",
+		Date: "2026-03-01",
+	})
+	require.NoError(t, err)
+	return created.GetGoal()
+}
+
 // TestErase erases a user in each role and state of a shared budget. No table names the user
 // afterwards, and the other users are notified.
 func TestErase(t *testing.T) {
@@ -51,6 +66,7 @@ func TestErase(t *testing.T) {
 			t.Parallel()
 			c := newCast(t)
 			erased, inviter := c.users[name], c.user(t, "Inviter")
+			c.goal(t, erased)
 			c.removes(t, "owner", "rejected viewer")
 			c.setsShare(t, "accepted editor")
 			c.received(t)

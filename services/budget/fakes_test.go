@@ -88,6 +88,13 @@ func (f *fakeLedger) SumSpending(
 	return resp, nil
 }
 
+// ReadBalances returns no balances, as for deleted wallets.
+func (f *fakeLedger) ReadBalances(
+	context.Context, *ledgerv1.ReadBalancesRequest, ...grpc.CallOption,
+) (*ledgerv1.ReadBalancesResponse, error) {
+	return &ledgerv1.ReadBalancesResponse{}, f.unavailable
+}
+
 type fakeAuth struct {
 	authv1.AuthServiceClient
 	mu          sync.Mutex

@@ -30,6 +30,7 @@ func TestReadScopeNeverWrites(t *testing.T) {
 	hook := writer.webhook(t, owner)
 	_, err := writer.TestWebhook(owner.Ctx, &budgetv1.TestWebhookRequest{Id: hook})
 	require.NoError(t, err)
+	goal := writer.goal(t, owner).GetId()
 	pool, denied := pgtest.ReadOnly(t, writer.db)
 	reader := setupOn(t, pool)
 	reader.auth.users = writer.auth.users
@@ -47,6 +48,9 @@ func TestReadScopeNeverWrites(t *testing.T) {
 		&budgetv1.GetMemberRequest{BudgetId: budget, MemberId: guest.ID.String()}))
 	record(reader.ListLimits(ctx, &budgetv1.ListLimitsRequest{BudgetId: budget}))
 	record(reader.ListInvitations(guest.Ctx, &budgetv1.ListInvitationsRequest{}))
+	record(reader.ListGoals(ctx, &budgetv1.ListGoalsRequest{}))
+	record(reader.GetGoal(ctx, &budgetv1.GetGoalRequest{Id: goal}))
+	record(reader.ListAssignments(ctx, &budgetv1.ListAssignmentsRequest{GoalId: goal}))
 	record(reader.ListNotifications(ctx, &budgetv1.ListNotificationsRequest{}))
 	record(reader.ListWebhooks(ctx, &budgetv1.ListWebhooksRequest{}))
 	record(reader.GetWebhook(ctx, &budgetv1.GetWebhookRequest{Id: hook}))

@@ -156,6 +156,9 @@ func (s *isolated) read(ctx context.Context, wallets []string, category string) 
 	} {
 		s.record(s.GetSummary(ctx, req))
 	}
+	s.record(s.ReadBalances(ctx, &ledgerv1.ReadBalancesRequest{
+		OwnerId: s.user.ID.String(), WalletIds: wallets,
+	}))
 	s.record(s.SumSpending(ctx, &ledgerv1.SumSpendingRequest{Windows: []*ledgerv1.SpendingWindow{
 		{
 			OwnerId: s.user.ID.String(), WalletId: wallets[0], CategoryIds: []string{category},

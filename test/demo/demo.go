@@ -4,13 +4,13 @@
 // Fill only uses the public REST API, like any client. The data follow from the seed and the
 // current day: wallets in two currencies, categories, budgets of which one is shared and one is
 // exceeded, a budget of the partner, a pending invitation, and transactions with plausible
-// merchants, prices, tags, splits and seasons, and transfers. Photographs of receipts are
+// merchants, prices, tags, splits and seasons, transfers, and goals. Photographs of receipts are
 // recognized by the server. There are rules, a booked import and one to review, attachments and
 // webhooks. The same options always give the same account, except for ids, so that screenshots can
 // be compared. Fill does not change an existing account.
 //
 // household.go contains the household, year.go generates its transactions, imports.go the rules and
-// imports, partner.go the shared budgets, and client.go sends the requests.
+// imports, partner.go the shared budgets, goals.go the goals, and client.go sends the requests.
 package demo
 
 import (
@@ -54,7 +54,7 @@ type Options struct {
 
 // Account holds the numbers of created resources, for the summary that make demo prints.
 type Account struct {
-	Wallets, Categories, Transactions, Transfers, Budgets, Receipts, Rules, Imports int
+	Wallets, Categories, Transactions, Transfers, Budgets, Receipts, Rules, Imports, Goals int
 }
 
 type filler struct {
@@ -91,6 +91,7 @@ func Fill(ctx context.Context, options Options) (Account, error) {
 		},
 		func() error { return filler.createBudgets(ctx, partner) },
 		func() error { return filler.createTransactions(ctx, transactions) },
+		func() error { return filler.createGoals(ctx) },
 		func() error { return filler.createTransfers(ctx, transfers) },
 		func() error { return filler.valueFund(ctx, firstDay(entries)) },
 		func() error { return filler.attach(ctx) },
@@ -109,6 +110,7 @@ func Fill(ctx context.Context, options Options) (Account, error) {
 		Wallets: len(wallets), Categories: len(categories), Transactions: len(transactions),
 		Transfers: len(transfers),
 		Budgets:   len(budgets) + 1, Receipts: options.Receipts, Rules: len(rules), Imports: 2,
+		Goals: len(goals),
 	}, nil
 }
 

@@ -50,6 +50,7 @@ func hasHeader(d protoreflect.MessageDescriptor, name string) bool {
 // withoutIfMatch names the PATCH and DELETE operations without If-Match, with the reason.
 var withoutIfMatch = map[string]string{
 	"ChangePassword":   "no response has the password; the current one is the condition",
+	"DeleteAssignment": "an assignment never changes",
 	"DeleteAttachment": "an attachment never changes",
 	"DeleteImportProfile": "the next commit with the heading stores the mapping again, so no " +
 		"change is lost",
@@ -94,6 +95,7 @@ func TestEveryChangeHasIfMatch(t *testing.T) {
 
 // unlocated names the POST operations that answer 201 without a Location, with the reason.
 var unlocated = map[string]string{
+	"CreateAssignment":      "an assignment is read with the others of its goal",
 	"CreatePersonalToken":   "the list is small, so a token has no path of its own",
 	"CreateRecoveryCodes":   "the codes can be read only once",
 	"CreateTotp":            "the secret can be read only once",

@@ -15,9 +15,10 @@
 // Accounts implements these RPCs of LedgerService. Call ExpireReferences regularly. The files:
 //
 //   - wallets.go, wallet_changes.go, wallet_place.go, store_wallets.go: wallets, their changes, and
-//     the order of their list. cleared.go: their balances compared with the bank
-//   - categories.go, store_categories.go: categories and their merges. appearance.go, emoji.go:
-//     names, colors, icons, kinds and positions
+//     the order of their list. cleared.go: their balances compared with the bank. balances.go:
+//     their balances for goals of the budget service
+//   - categories.go, store_categories.go: categories and their merges. appearance.go: names,
+//     colors, icons, kinds and positions
 //   - budget_references.go, store_budget_references.go: the categories that budgets use
 //   - changes.go, store_changes.go, export.go: wallets and categories for the packages sync and
 //     export

@@ -11,14 +11,9 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/request"
 )
 
-const (
-	// maxIcon is the maximum length of an icon in bytes. A family of three or a flag of a region
-	// has more.
-	maxIcon = 16
-	// maxPosition is the maximum position of a wallet. The constraint wallets_position_range of the
-	// table has the same maximum.
-	maxPosition = 1_000_000
-)
+// maxPosition is the maximum position of a wallet. The constraint wallets_position_range of the
+// table has the same maximum.
+const maxPosition = 1_000_000
 
 func parseName(p *apierr.Problems, s string) *string {
 	name, problem := text.Name("name", s)
@@ -37,16 +32,10 @@ func parseColor(p *apierr.Problems, s string) string {
 	return s
 }
 
-// parseIcon returns an emoji, or "" for none. Other texts are rejected: clients show the icon
-// beside the name, where a text would look like a part of the name.
 func parseIcon(p *apierr.Problems, s string) string {
-	switch {
-	case len(s) > maxIcon:
-		p.Invalid("icon", "must be at most 16 bytes")
-	case s != "" && !isEmoji(s):
-		p.Invalid("icon", "must be one emoji")
-	}
-	return s
+	icon, problem := text.Icon("icon", s)
+	p.Field(problem)
+	return icon
 }
 
 // otherWallet is the kind of a wallet for which the owner set none.

@@ -151,3 +151,26 @@ func deleteWallet(ctx context.Context, q pg.Querier, owner, id uuid.UUID, at tim
 			)
 		DELETE FROM wallets WHERE owner_id = $1 AND id = $2`, owner, id, at)
 }
+
+// walletBalance is the balance of a wallet in one currency.
+type walletBalance struct {
+	WalletID    uuid.UUID `db:"wallet_id"`
+	Currency    string
+	AmountMinor int64 `db:"amount_minor"`
+}
+
+func selectBalances(
+	ctx context.Context, q pg.Querier, owner uuid.UUID, wallets []uuid.UUID,
+) ([]walletBalance, error) {
+	return pg.All[walletBalance](ctx, q, `
+		SELECT wallet_id, currency, amount_minor
+		FROM wallet_balances
+		WHERE owner_id = $1 AND wallet_id = ANY($2)
+		ORDER BY wallet_id, currency`, owner, wallets)
+}
+
+// selectTimeZone returns the time zone of an owner's settings, or "" without settings.
+func selectTimeZone(ctx context.Context, q pg.Querier, owner uuid.UUID) (string, error) {
+	return pg.Value[string](ctx, q, `
+		SELECT coalesce((SELECT time_zone FROM settings WHERE owner_id = $1), '')`, owner)
+}

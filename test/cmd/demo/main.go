@@ -46,10 +46,9 @@ func run(ctx context.Context, options demo.Options) error {
 		return err
 	default:
 		fmt.Printf("Created %d wallets, %d categories, %d transactions, %d transfers, "+
-			"%d budgets, %d receipts, %d rules and %d imports.\n",
+			"%d budgets, %d goals, %d receipts, %d rules and %d imports.\n",
 			account.Wallets, account.Categories, account.Transactions, account.Transfers,
-			account.Budgets, account.Receipts, account.Rules,
-			account.Imports)
+			account.Budgets, account.Goals, account.Receipts, account.Rules, account.Imports)
 	}
 	fmt.Printf("Sign in at %s\n  e-mail    %s (or %s)\n  password  %s\n",
 		options.URL, options.Email, options.PartnerEmail, demo.Password)

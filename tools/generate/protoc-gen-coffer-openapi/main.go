@@ -139,6 +139,7 @@ var tags = map[string]string{
 	"dashboard":     "Totals and analytics.",
 	"events":        "A live stream of changes, as server-sent events.",
 	"export":        "Downloads of the books for other programs.",
+	"goals":         "Amounts to save, and the money of wallets that is assigned to them.",
 	"invitations":   "Invitations to budgets of other users.",
 	"notifications": "What a user should not miss, such as a budget that reaches its limit.",
 	"payees":        "The other parties of a user's transactions.",

@@ -34,6 +34,9 @@ var deletions = []string{
 	`DELETE FROM webhooks WHERE user_id = $1`,
 	`DELETE FROM notifications WHERE ctid = ANY(ARRAY(
 		SELECT ctid FROM notifications WHERE user_id = $1 LIMIT 5000))`,
+	`DELETE FROM assignments WHERE ctid = ANY(ARRAY(
+		SELECT ctid FROM assignments WHERE owner_id = $1 LIMIT 5000))`,
+	`DELETE FROM goals WHERE owner_id = $1`,
 	`DELETE FROM invitation_tries WHERE owner_id = $1 OR user_id = $1`,
 	`DELETE FROM idempotency_keys WHERE scope = $1::uuid::text`,
 }

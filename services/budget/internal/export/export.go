@@ -32,8 +32,9 @@ import (
 type Dependencies struct {
 	Auth   authv1.AuthServiceClient
 	Ledger ledgerv1.ExportServiceClient
-	// Budgets, Notifications and Webhooks answer for the acting user.
+	// Budgets, Goals, Notifications and Webhooks answer for the acting user.
 	Budgets       budgetv1.BudgetServiceServer
+	Goals         budgetv1.GoalServiceServer
 	Notifications budgetv1.NotificationServiceServer
 	Webhooks      budgetv1.WebhookServiceServer
 	// ClientAddress returns the address of the client; invalid if it is unknown.

@@ -84,6 +84,7 @@ type nothing struct {
 	budgetv1.BudgetServiceServer
 	budgetv1.NotificationServiceServer
 	budgetv1.WebhookServiceServer
+	budgetv1.GoalServiceServer
 }
 
 func (nothing) ListBudgets(
@@ -96,6 +97,12 @@ func (nothing) ListInvitations(
 	context.Context, *budgetv1.ListInvitationsRequest,
 ) (*budgetv1.ListInvitationsResponse, error) {
 	return &budgetv1.ListInvitationsResponse{}, nil
+}
+
+func (nothing) ListGoals(
+	context.Context, *budgetv1.ListGoalsRequest,
+) (*budgetv1.ListGoalsResponse, error) {
+	return &budgetv1.ListGoalsResponse{}, nil
 }
 
 func (nothing) ListNotifications(
@@ -133,6 +140,7 @@ func (d *download) Send(m *budgetv1.ExportAccountResponse) error {
 // service is the part of this service that the export reads.
 type service interface {
 	budgetv1.BudgetServiceServer
+	budgetv1.GoalServiceServer
 	budgetv1.NotificationServiceServer
 	budgetv1.WebhookServiceServer
 }
@@ -141,7 +149,8 @@ type service interface {
 func export(t *testing.T, own service, a *auth, l *ledger) (*download, error) {
 	t.Helper()
 	s := &Server{Dependencies: Dependencies{
-		Auth: a, Ledger: l, Budgets: own, Notifications: own, Webhooks: own,
+		Auth: a, Ledger: l, Budgets: own, Goals: own, Notifications: own,
+		Webhooks: own,
 		ClientAddress: func(context.Context) netip.Addr {
 			return netip.MustParseAddr("203.0.113.7")
 		},
@@ -189,6 +198,7 @@ func TestExportAccount(t *testing.T) {
 	require.Equal(t, int64(120_000), sizes["attachments/1-a"])
 	require.Equal(t, map[string]int64{
 		"user.json": 1, "wallets.jsonl": 2, "empty.jsonl": 0, "attachments/1-a": 0,
+		"goals.jsonl": 0, "assignments.jsonl": 0,
 		"budgets.jsonl": 0, "memberships.jsonl": 0, "limits.jsonl": 0, "invitations.jsonl": 0,
 		"notifications.jsonl": 0, "webhooks.jsonl": 0, "deliveries.jsonl": 0,
 	}, rows)
@@ -248,6 +258,18 @@ func (deleted) ListLimits(
 	return nil, errBudgetNotFound
 }
 
+func (deleted) ListGoals(
+	context.Context, *budgetv1.ListGoalsRequest,
+) (*budgetv1.ListGoalsResponse, error) {
+	return &budgetv1.ListGoalsResponse{Goals: []*budgetv1.Goal{{Id: "g"}}}, nil
+}
+
+func (deleted) ListAssignments(
+	context.Context, *budgetv1.ListAssignmentsRequest,
+) (*budgetv1.ListAssignmentsResponse, error) {
+	return nil, errGoalNotFound
+}
+
 func (deleted) ListWebhooks(
 	context.Context, *budgetv1.ListWebhooksRequest,
 ) (*budgetv1.ListWebhooksResponse, error) {
@@ -267,7 +289,9 @@ func TestExportContinuesAfterDeletions(t *testing.T) {
 	rows, _ := contents(t, d)
 	require.Equal(t, int64(1), rows["budgets.jsonl"])
 	require.Equal(t, int64(1), rows["webhooks.jsonl"])
-	for _, file := range []string{"memberships.jsonl", "limits.jsonl", "deliveries.jsonl"} {
+	for _, file := range []string{
+		"memberships.jsonl", "limits.jsonl", "assignments.jsonl", "deliveries.jsonl",
+	} {
 		require.Contains(t, rows, file)
 		require.Zero(t, rows[file], file)
 	}

@@ -17,8 +17,10 @@ import (
 var tablesOf = map[string]string{
 	"budgets": "budgets.jsonl", "budget_limits": "limits.jsonl",
 	"members": "memberships.jsonl", "notifications": "notifications.jsonl",
+	"goals": "goals.jsonl", "assignments": "assignments.jsonl",
 	"webhooks": "webhooks.jsonl", "webhook_deliveries": "deliveries.jsonl",
 
+	"goal_wallets":     "sums of assignments",
 	"alerts":           "an alert is a notification",
 	"alert_checks":     "it is the state of a job",
 	"reference_syncs":  "it is the state of a job",

@@ -79,7 +79,7 @@ func (s *Server) Store(ctx context.Context, tx pgx.Tx, events []outbox.Received)
 // another user caused it.
 func notifies(data proto.Message, user uuid.UUID) bool {
 	switch event := data.(type) {
-	case *budgetv1.BudgetThresholdReached, *budgetv1.BudgetCategoriesLost:
+	case *budgetv1.BudgetThresholdReached, *budgetv1.BudgetCategoriesLost, *budgetv1.GoalReached:
 		return true
 	// The owner deleted the budget.
 	case *budgetv1.BudgetDeleted:

@@ -1017,6 +1017,301 @@ func (x *MemberRemoved) GetRemovedBy() string {
 	return ""
 }
 
+// GoalCreated is published when a goal is created. Subject: budget.v1.goal.created. Audience: the owner.
+type GoalCreated struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The new goal.
+	Goal          *Goal `protobuf:"bytes,1,opt,name=goal,proto3" json:"goal,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GoalCreated) Reset() {
+	*x = GoalCreated{}
+	mi := &file_coffer_budget_v1_events_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GoalCreated) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GoalCreated) ProtoMessage() {}
+
+func (x *GoalCreated) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_budget_v1_events_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GoalCreated.ProtoReflect.Descriptor instead.
+func (*GoalCreated) Descriptor() ([]byte, []int) {
+	return file_coffer_budget_v1_events_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *GoalCreated) GetGoal() *Goal {
+	if x != nil {
+		return x.Goal
+	}
+	return nil
+}
+
+// GoalUpdated is published when a goal is changed. Subject: budget.v1.goal.updated. Audience: the owner.
+type GoalUpdated struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The goal before the change.
+	Before *Goal `protobuf:"bytes,1,opt,name=before,proto3" json:"before,omitempty"`
+	// The goal after the change.
+	After         *Goal `protobuf:"bytes,2,opt,name=after,proto3" json:"after,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GoalUpdated) Reset() {
+	*x = GoalUpdated{}
+	mi := &file_coffer_budget_v1_events_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GoalUpdated) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GoalUpdated) ProtoMessage() {}
+
+func (x *GoalUpdated) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_budget_v1_events_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GoalUpdated.ProtoReflect.Descriptor instead.
+func (*GoalUpdated) Descriptor() ([]byte, []int) {
+	return file_coffer_budget_v1_events_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *GoalUpdated) GetBefore() *Goal {
+	if x != nil {
+		return x.Before
+	}
+	return nil
+}
+
+func (x *GoalUpdated) GetAfter() *Goal {
+	if x != nil {
+		return x.After
+	}
+	return nil
+}
+
+// GoalDeleted is published when a goal is deleted with its assignments. Subject: budget.v1.goal.deleted. Audience: the owner.
+type GoalDeleted struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The goal before the deletion.
+	Goal          *Goal `protobuf:"bytes,1,opt,name=goal,proto3" json:"goal,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GoalDeleted) Reset() {
+	*x = GoalDeleted{}
+	mi := &file_coffer_budget_v1_events_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GoalDeleted) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GoalDeleted) ProtoMessage() {}
+
+func (x *GoalDeleted) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_budget_v1_events_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GoalDeleted.ProtoReflect.Descriptor instead.
+func (*GoalDeleted) Descriptor() ([]byte, []int) {
+	return file_coffer_budget_v1_events_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *GoalDeleted) GetGoal() *Goal {
+	if x != nil {
+		return x.Goal
+	}
+	return nil
+}
+
+// GoalReached is published when the target of a goal is saved for the first time. Subject: budget.v1.goal.reached. Audience: the owner.
+type GoalReached struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The goal.
+	Goal *Goal `protobuf:"bytes,1,opt,name=goal,proto3" json:"goal,omitempty"`
+	// Sum of the assignments at that time, in the major unit.
+	Saved         string `protobuf:"bytes,2,opt,name=saved,proto3" json:"saved,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GoalReached) Reset() {
+	*x = GoalReached{}
+	mi := &file_coffer_budget_v1_events_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GoalReached) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GoalReached) ProtoMessage() {}
+
+func (x *GoalReached) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_budget_v1_events_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GoalReached.ProtoReflect.Descriptor instead.
+func (*GoalReached) Descriptor() ([]byte, []int) {
+	return file_coffer_budget_v1_events_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *GoalReached) GetGoal() *Goal {
+	if x != nil {
+		return x.Goal
+	}
+	return nil
+}
+
+func (x *GoalReached) GetSaved() string {
+	if x != nil {
+		return x.Saved
+	}
+	return ""
+}
+
+// AssignmentCreated is published when money is assigned to a goal or taken back. Subject: budget.v1.assignment.created. Audience: the owner.
+type AssignmentCreated struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The new assignment.
+	Assignment    *Assignment `protobuf:"bytes,1,opt,name=assignment,proto3" json:"assignment,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AssignmentCreated) Reset() {
+	*x = AssignmentCreated{}
+	mi := &file_coffer_budget_v1_events_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AssignmentCreated) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AssignmentCreated) ProtoMessage() {}
+
+func (x *AssignmentCreated) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_budget_v1_events_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AssignmentCreated.ProtoReflect.Descriptor instead.
+func (*AssignmentCreated) Descriptor() ([]byte, []int) {
+	return file_coffer_budget_v1_events_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *AssignmentCreated) GetAssignment() *Assignment {
+	if x != nil {
+		return x.Assignment
+	}
+	return nil
+}
+
+// AssignmentDeleted is published when an assignment is deleted, except with its goal. Subject: budget.v1.assignment.deleted. Audience: the
+// owner.
+type AssignmentDeleted struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The assignment before the deletion.
+	Assignment    *Assignment `protobuf:"bytes,1,opt,name=assignment,proto3" json:"assignment,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AssignmentDeleted) Reset() {
+	*x = AssignmentDeleted{}
+	mi := &file_coffer_budget_v1_events_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AssignmentDeleted) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AssignmentDeleted) ProtoMessage() {}
+
+func (x *AssignmentDeleted) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_budget_v1_events_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AssignmentDeleted.ProtoReflect.Descriptor instead.
+func (*AssignmentDeleted) Descriptor() ([]byte, []int) {
+	return file_coffer_budget_v1_events_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *AssignmentDeleted) GetAssignment() *Assignment {
+	if x != nil {
+		return x.Assignment
+	}
+	return nil
+}
+
 // UserErased is published as budget.v1.user.erased when all rows of a user have been deleted, because the account is
 // deleted. Its subject has the id of the deletion in the place of the user's id.
 type UserErased struct {
@@ -1029,7 +1324,7 @@ type UserErased struct {
 
 func (x *UserErased) Reset() {
 	*x = UserErased{}
-	mi := &file_coffer_budget_v1_events_proto_msgTypes[12]
+	mi := &file_coffer_budget_v1_events_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1041,7 +1336,7 @@ func (x *UserErased) String() string {
 func (*UserErased) ProtoMessage() {}
 
 func (x *UserErased) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_events_proto_msgTypes[12]
+	mi := &file_coffer_budget_v1_events_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1054,7 +1349,7 @@ func (x *UserErased) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UserErased.ProtoReflect.Descriptor instead.
 func (*UserErased) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_events_proto_rawDescGZIP(), []int{12}
+	return file_coffer_budget_v1_events_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *UserErased) GetDeletionId() string {
@@ -1068,7 +1363,7 @@ var File_coffer_budget_v1_events_proto protoreflect.FileDescriptor
 
 const file_coffer_budget_v1_events_proto_rawDesc = "" +
 	"\n" +
-	"\x1dcoffer/budget/v1/events.proto\x12\x10coffer.budget.v1\x1a\x1dcoffer/budget/v1/budget.proto\x1a\x19coffer/rest/v1/rest.proto\"I\n" +
+	"\x1dcoffer/budget/v1/events.proto\x12\x10coffer.budget.v1\x1a\x1dcoffer/budget/v1/budget.proto\x1a\x1ccoffer/budget/v1/goals.proto\x1a\x19coffer/rest/v1/rest.proto\"I\n" +
 	"\rBudgetCreated\x128\n" +
 	"\x06budget\x18\x01 \x01(\v2 .coffer.budget.v1.BudgetSnapshotR\x06budget\"\xa0\x01\n" +
 	"\rBudgetUpdated\x12\x1d\n" +
@@ -1155,7 +1450,25 @@ const file_coffer_budget_v1_events_proto_rawDesc = "" +
 	"\bowner_id\x18\x03 \x01(\tR\aownerId\x12\x1b\n" +
 	"\tmember_id\x18\x04 \x01(\tR\bmemberId\x12\x1d\n" +
 	"\n" +
-	"removed_by\x18\x05 \x01(\tR\tremovedBy\"-\n" +
+	"removed_by\x18\x05 \x01(\tR\tremovedBy\"9\n" +
+	"\vGoalCreated\x12*\n" +
+	"\x04goal\x18\x01 \x01(\v2\x16.coffer.budget.v1.GoalR\x04goal\"k\n" +
+	"\vGoalUpdated\x12.\n" +
+	"\x06before\x18\x01 \x01(\v2\x16.coffer.budget.v1.GoalR\x06before\x12,\n" +
+	"\x05after\x18\x02 \x01(\v2\x16.coffer.budget.v1.GoalR\x05after\"9\n" +
+	"\vGoalDeleted\x12*\n" +
+	"\x04goal\x18\x01 \x01(\v2\x16.coffer.budget.v1.GoalR\x04goal\"U\n" +
+	"\vGoalReached\x12*\n" +
+	"\x04goal\x18\x01 \x01(\v2\x16.coffer.budget.v1.GoalR\x04goal\x12\x1a\n" +
+	"\x05saved\x18\x02 \x01(\tB\x04ص\x18\x01R\x05saved\"Q\n" +
+	"\x11AssignmentCreated\x12<\n" +
+	"\n" +
+	"assignment\x18\x01 \x01(\v2\x1c.coffer.budget.v1.AssignmentR\n" +
+	"assignment\"Q\n" +
+	"\x11AssignmentDeleted\x12<\n" +
+	"\n" +
+	"assignment\x18\x01 \x01(\v2\x1c.coffer.budget.v1.AssignmentR\n" +
+	"assignment\"-\n" +
 	"\n" +
 	"UserErased\x12\x1f\n" +
 	"\vdeletion_id\x18\x01 \x01(\tR\n" +
@@ -1173,7 +1486,7 @@ func file_coffer_budget_v1_events_proto_rawDescGZIP() []byte {
 	return file_coffer_budget_v1_events_proto_rawDescData
 }
 
-var file_coffer_budget_v1_events_proto_msgTypes = make([]protoimpl.MessageInfo, 13)
+var file_coffer_budget_v1_events_proto_msgTypes = make([]protoimpl.MessageInfo, 19)
 var file_coffer_budget_v1_events_proto_goTypes = []any{
 	(*BudgetCreated)(nil),          // 0: coffer.budget.v1.BudgetCreated
 	(*BudgetUpdated)(nil),          // 1: coffer.budget.v1.BudgetUpdated
@@ -1187,19 +1500,34 @@ var file_coffer_budget_v1_events_proto_goTypes = []any{
 	(*MemberUpdated)(nil),          // 9: coffer.budget.v1.MemberUpdated
 	(*WebhookTested)(nil),          // 10: coffer.budget.v1.WebhookTested
 	(*MemberRemoved)(nil),          // 11: coffer.budget.v1.MemberRemoved
-	(*UserErased)(nil),             // 12: coffer.budget.v1.UserErased
-	(*BudgetSnapshot)(nil),         // 13: coffer.budget.v1.BudgetSnapshot
+	(*GoalCreated)(nil),            // 12: coffer.budget.v1.GoalCreated
+	(*GoalUpdated)(nil),            // 13: coffer.budget.v1.GoalUpdated
+	(*GoalDeleted)(nil),            // 14: coffer.budget.v1.GoalDeleted
+	(*GoalReached)(nil),            // 15: coffer.budget.v1.GoalReached
+	(*AssignmentCreated)(nil),      // 16: coffer.budget.v1.AssignmentCreated
+	(*AssignmentDeleted)(nil),      // 17: coffer.budget.v1.AssignmentDeleted
+	(*UserErased)(nil),             // 18: coffer.budget.v1.UserErased
+	(*BudgetSnapshot)(nil),         // 19: coffer.budget.v1.BudgetSnapshot
+	(*Goal)(nil),                   // 20: coffer.budget.v1.Goal
+	(*Assignment)(nil),             // 21: coffer.budget.v1.Assignment
 }
 var file_coffer_budget_v1_events_proto_depIdxs = []int32{
-	13, // 0: coffer.budget.v1.BudgetCreated.budget:type_name -> coffer.budget.v1.BudgetSnapshot
-	13, // 1: coffer.budget.v1.BudgetUpdated.before:type_name -> coffer.budget.v1.BudgetSnapshot
-	13, // 2: coffer.budget.v1.BudgetUpdated.after:type_name -> coffer.budget.v1.BudgetSnapshot
-	13, // 3: coffer.budget.v1.BudgetDeleted.budget:type_name -> coffer.budget.v1.BudgetSnapshot
-	4,  // [4:4] is the sub-list for method output_type
-	4,  // [4:4] is the sub-list for method input_type
-	4,  // [4:4] is the sub-list for extension type_name
-	4,  // [4:4] is the sub-list for extension extendee
-	0,  // [0:4] is the sub-list for field type_name
+	19, // 0: coffer.budget.v1.BudgetCreated.budget:type_name -> coffer.budget.v1.BudgetSnapshot
+	19, // 1: coffer.budget.v1.BudgetUpdated.before:type_name -> coffer.budget.v1.BudgetSnapshot
+	19, // 2: coffer.budget.v1.BudgetUpdated.after:type_name -> coffer.budget.v1.BudgetSnapshot
+	19, // 3: coffer.budget.v1.BudgetDeleted.budget:type_name -> coffer.budget.v1.BudgetSnapshot
+	20, // 4: coffer.budget.v1.GoalCreated.goal:type_name -> coffer.budget.v1.Goal
+	20, // 5: coffer.budget.v1.GoalUpdated.before:type_name -> coffer.budget.v1.Goal
+	20, // 6: coffer.budget.v1.GoalUpdated.after:type_name -> coffer.budget.v1.Goal
+	20, // 7: coffer.budget.v1.GoalDeleted.goal:type_name -> coffer.budget.v1.Goal
+	20, // 8: coffer.budget.v1.GoalReached.goal:type_name -> coffer.budget.v1.Goal
+	21, // 9: coffer.budget.v1.AssignmentCreated.assignment:type_name -> coffer.budget.v1.Assignment
+	21, // 10: coffer.budget.v1.AssignmentDeleted.assignment:type_name -> coffer.budget.v1.Assignment
+	11, // [11:11] is the sub-list for method output_type
+	11, // [11:11] is the sub-list for method input_type
+	11, // [11:11] is the sub-list for extension type_name
+	11, // [11:11] is the sub-list for extension extendee
+	0,  // [0:11] is the sub-list for field type_name
 }
 
 func init() { file_coffer_budget_v1_events_proto_init() }
@@ -1208,6 +1536,7 @@ func file_coffer_budget_v1_events_proto_init() {
 		return
 	}
 	file_coffer_budget_v1_budget_proto_init()
+	file_coffer_budget_v1_goals_proto_init()
 	file_coffer_budget_v1_events_proto_msgTypes[5].OneofWrappers = []any{}
 	file_coffer_budget_v1_events_proto_msgTypes[6].OneofWrappers = []any{}
 	file_coffer_budget_v1_events_proto_msgTypes[9].OneofWrappers = []any{}
@@ -1217,7 +1546,7 @@ func file_coffer_budget_v1_events_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_coffer_budget_v1_events_proto_rawDesc), len(file_coffer_budget_v1_events_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   13,
+			NumMessages:   19,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -6575,6 +6575,178 @@ func (x *CurrentCategories) GetCategoryIds() []string {
 	return nil
 }
 
+type ReadBalancesRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the user, a UUID.
+	OwnerId string `protobuf:"bytes,1,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
+	// Ids of wallets, at most 1000.
+	WalletIds     []string `protobuf:"bytes,2,rep,name=wallet_ids,json=walletIds,proto3" json:"wallet_ids,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReadBalancesRequest) Reset() {
+	*x = ReadBalancesRequest{}
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[83]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReadBalancesRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReadBalancesRequest) ProtoMessage() {}
+
+func (x *ReadBalancesRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[83]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReadBalancesRequest.ProtoReflect.Descriptor instead.
+func (*ReadBalancesRequest) Descriptor() ([]byte, []int) {
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{83}
+}
+
+func (x *ReadBalancesRequest) GetOwnerId() string {
+	if x != nil {
+		return x.OwnerId
+	}
+	return ""
+}
+
+func (x *ReadBalancesRequest) GetWalletIds() []string {
+	if x != nil {
+		return x.WalletIds
+	}
+	return nil
+}
+
+type ReadBalancesResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The balances of the wallets in each currency. Wallets of other users and deleted ones have none.
+	Balances []*WalletBalance `protobuf:"bytes,1,rep,name=balances,proto3" json:"balances,omitempty"`
+	// Time zone of the user's settings, an IANA name. Empty without settings.
+	TimeZone      string `protobuf:"bytes,2,opt,name=time_zone,json=timeZone,proto3" json:"time_zone,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReadBalancesResponse) Reset() {
+	*x = ReadBalancesResponse{}
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[84]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReadBalancesResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReadBalancesResponse) ProtoMessage() {}
+
+func (x *ReadBalancesResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[84]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReadBalancesResponse.ProtoReflect.Descriptor instead.
+func (*ReadBalancesResponse) Descriptor() ([]byte, []int) {
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{84}
+}
+
+func (x *ReadBalancesResponse) GetBalances() []*WalletBalance {
+	if x != nil {
+		return x.Balances
+	}
+	return nil
+}
+
+func (x *ReadBalancesResponse) GetTimeZone() string {
+	if x != nil {
+		return x.TimeZone
+	}
+	return ""
+}
+
+// WalletBalance is the current balance of a wallet in one currency.
+type WalletBalance struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the wallet.
+	WalletId string `protobuf:"bytes,1,opt,name=wallet_id,json=walletId,proto3" json:"wallet_id,omitempty"`
+	// ISO 4217 code.
+	Currency string `protobuf:"bytes,2,opt,name=currency,proto3" json:"currency,omitempty"`
+	// In minor units.
+	BalanceMinor  int64 `protobuf:"varint,3,opt,name=balance_minor,json=balanceMinor,proto3" json:"balance_minor,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WalletBalance) Reset() {
+	*x = WalletBalance{}
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[85]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WalletBalance) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WalletBalance) ProtoMessage() {}
+
+func (x *WalletBalance) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[85]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WalletBalance.ProtoReflect.Descriptor instead.
+func (*WalletBalance) Descriptor() ([]byte, []int) {
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{85}
+}
+
+func (x *WalletBalance) GetWalletId() string {
+	if x != nil {
+		return x.WalletId
+	}
+	return ""
+}
+
+func (x *WalletBalance) GetCurrency() string {
+	if x != nil {
+		return x.Currency
+	}
+	return ""
+}
+
+func (x *WalletBalance) GetBalanceMinor() int64 {
+	if x != nil {
+		return x.BalanceMinor
+	}
+	return 0
+}
+
 type SumSpendingRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// At most 1000, of at most 200 owners.
@@ -6587,7 +6759,7 @@ type SumSpendingRequest struct {
 
 func (x *SumSpendingRequest) Reset() {
 	*x = SumSpendingRequest{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[83]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[86]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6599,7 +6771,7 @@ func (x *SumSpendingRequest) String() string {
 func (*SumSpendingRequest) ProtoMessage() {}
 
 func (x *SumSpendingRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[83]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[86]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6612,7 +6784,7 @@ func (x *SumSpendingRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SumSpendingRequest.ProtoReflect.Descriptor instead.
 func (*SumSpendingRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{83}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{86}
 }
 
 func (x *SumSpendingRequest) GetWindows() []*SpendingWindow {
@@ -6648,7 +6820,7 @@ type SpendingWindow struct {
 
 func (x *SpendingWindow) Reset() {
 	*x = SpendingWindow{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[84]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[87]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6660,7 +6832,7 @@ func (x *SpendingWindow) String() string {
 func (*SpendingWindow) ProtoMessage() {}
 
 func (x *SpendingWindow) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[84]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[87]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6673,7 +6845,7 @@ func (x *SpendingWindow) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SpendingWindow.ProtoReflect.Descriptor instead.
 func (*SpendingWindow) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{84}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{87}
 }
 
 func (x *SpendingWindow) GetOwnerId() string {
@@ -6721,7 +6893,7 @@ type SumSpendingResponse struct {
 
 func (x *SumSpendingResponse) Reset() {
 	*x = SumSpendingResponse{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[85]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[88]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6733,7 +6905,7 @@ func (x *SumSpendingResponse) String() string {
 func (*SumSpendingResponse) ProtoMessage() {}
 
 func (x *SumSpendingResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[85]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[88]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6746,7 +6918,7 @@ func (x *SumSpendingResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SumSpendingResponse.ProtoReflect.Descriptor instead.
 func (*SumSpendingResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{85}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{88}
 }
 
 func (x *SumSpendingResponse) GetSpendings() []*Spending {
@@ -6771,7 +6943,7 @@ type Spending struct {
 
 func (x *Spending) Reset() {
 	*x = Spending{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[86]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[89]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6783,7 +6955,7 @@ func (x *Spending) String() string {
 func (*Spending) ProtoMessage() {}
 
 func (x *Spending) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[86]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[89]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6796,7 +6968,7 @@ func (x *Spending) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Spending.ProtoReflect.Descriptor instead.
 func (*Spending) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{86}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{89}
 }
 
 func (x *Spending) GetFound() bool {
@@ -6833,7 +7005,7 @@ type SpentAmount struct {
 
 func (x *SpentAmount) Reset() {
 	*x = SpentAmount{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[87]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[90]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6845,7 +7017,7 @@ func (x *SpentAmount) String() string {
 func (*SpentAmount) ProtoMessage() {}
 
 func (x *SpentAmount) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[87]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[90]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6858,7 +7030,7 @@ func (x *SpentAmount) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SpentAmount.ProtoReflect.Descriptor instead.
 func (*SpentAmount) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{87}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{90}
 }
 
 func (x *SpentAmount) GetCurrency() string {
@@ -7514,7 +7686,18 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\x16SyncReferencesResponse\x12=\n" +
 	"\abudgets\x18\x01 \x03(\v2#.coffer.ledger.v1.CurrentCategoriesR\abudgets\"6\n" +
 	"\x11CurrentCategories\x12!\n" +
-	"\fcategory_ids\x18\x01 \x03(\tR\vcategoryIds\"i\n" +
+	"\fcategory_ids\x18\x01 \x03(\tR\vcategoryIds\"O\n" +
+	"\x13ReadBalancesRequest\x12\x19\n" +
+	"\bowner_id\x18\x01 \x01(\tR\aownerId\x12\x1d\n" +
+	"\n" +
+	"wallet_ids\x18\x02 \x03(\tR\twalletIds\"p\n" +
+	"\x14ReadBalancesResponse\x12;\n" +
+	"\bbalances\x18\x01 \x03(\v2\x1f.coffer.ledger.v1.WalletBalanceR\bbalances\x12\x1b\n" +
+	"\ttime_zone\x18\x02 \x01(\tR\btimeZone\"m\n" +
+	"\rWalletBalance\x12\x1b\n" +
+	"\twallet_id\x18\x01 \x01(\tR\bwalletId\x12\x1a\n" +
+	"\bcurrency\x18\x02 \x01(\tR\bcurrency\x12#\n" +
+	"\rbalance_minor\x18\x03 \x01(\x03R\fbalanceMinor\"i\n" +
 	"\x12SumSpendingRequest\x12:\n" +
 	"\awindows\x18\x01 \x03(\v2 .coffer.ledger.v1.SpendingWindowR\awindows\x12\x17\n" +
 	"\auser_id\x18\x02 \x01(\tR\x06userId\"\x8f\x01\n" +
@@ -7533,7 +7716,7 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\vSpentAmount\x12\x1a\n" +
 	"\bcurrency\x18\x01 \x01(\tR\bcurrency\x12\x1f\n" +
 	"\vspent_minor\x18\x02 \x01(\x03R\n" +
-	"spentMinor2\xeb,\n" +
+	"spentMinor2\xdd-\n" +
 	"\rLedgerService\x12\xb6\x01\n" +
 	"\fCreateWallet\x12%.coffer.ledger.v1.CreateWalletRequest\x1a&.coffer.ledger.v1.CreateWalletResponse\"W\x8a\xb5\x18#\n" +
 	"\x0eWALLET_CREATED\x12\x0eWallet created\x18\xc9\x01\xb2\xb5\x18\x02\t>\xe2\xb5\x18\rwallets:write\x82\xd3\xe4\x93\x02\x13:\x01*\"\x0e/api/v1/wallet\x12\xaa\x01\n" +
@@ -7592,7 +7775,8 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\x19DASHBOARD_SUMMARY_FETCHED\x12\x19Dashboard summary fetched\x18\xc8\x01\xb2\xb5\x18\x02\tGе\x18\x01\xe2\xb5\x18\x04read\x82\xd3\xe4\x93\x02\x1b\x12\x19/api/v1/dashboard/summary\x90\x02\x01\x12\x7f\n" +
 	"\x0fCheckReferences\x12(.coffer.ledger.v1.CheckReferencesRequest\x1a).coffer.ledger.v1.CheckReferencesResponse\"\x17\x90\xb5\x18\x02\xa2\xb5\x18\x06budget\xb2\xb5\x18\x02<@\x90\x02\x02\x12s\n" +
 	"\x0eSyncReferences\x12'.coffer.ledger.v1.SyncReferencesRequest\x1a(.coffer.ledger.v1.SyncReferencesResponse\"\x0e\x90\xb5\x18\x02\xa2\xb5\x18\x06budget\x12m\n" +
-	"\vSumSpending\x12$.coffer.ledger.v1.SumSpendingRequest\x1a%.coffer.ledger.v1.SumSpendingResponse\"\x11\x90\xb5\x18\x02\xa2\xb5\x18\x06budget\x90\x02\x01BEZCgithub.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1;ledgerv1b\x06proto3"
+	"\vSumSpending\x12$.coffer.ledger.v1.SumSpendingRequest\x1a%.coffer.ledger.v1.SumSpendingResponse\"\x11\x90\xb5\x18\x02\xa2\xb5\x18\x06budget\x90\x02\x01\x12p\n" +
+	"\fReadBalances\x12%.coffer.ledger.v1.ReadBalancesRequest\x1a&.coffer.ledger.v1.ReadBalancesResponse\"\x11\x90\xb5\x18\x02\xa2\xb5\x18\x06budget\x90\x02\x01BEZCgithub.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1;ledgerv1b\x06proto3"
 
 var (
 	file_coffer_ledger_v1_ledger_proto_rawDescOnce sync.Once
@@ -7606,7 +7790,7 @@ func file_coffer_ledger_v1_ledger_proto_rawDescGZIP() []byte {
 	return file_coffer_ledger_v1_ledger_proto_rawDescData
 }
 
-var file_coffer_ledger_v1_ledger_proto_msgTypes = make([]protoimpl.MessageInfo, 88)
+var file_coffer_ledger_v1_ledger_proto_msgTypes = make([]protoimpl.MessageInfo, 91)
 var file_coffer_ledger_v1_ledger_proto_goTypes = []any{
 	(*Wallet)(nil),                                // 0: coffer.ledger.v1.Wallet
 	(*Balance)(nil),                               // 1: coffer.ledger.v1.Balance
@@ -7691,26 +7875,29 @@ var file_coffer_ledger_v1_ledger_proto_goTypes = []any{
 	(*BudgetReferences)(nil),                      // 80: coffer.ledger.v1.BudgetReferences
 	(*SyncReferencesResponse)(nil),                // 81: coffer.ledger.v1.SyncReferencesResponse
 	(*CurrentCategories)(nil),                     // 82: coffer.ledger.v1.CurrentCategories
-	(*SumSpendingRequest)(nil),                    // 83: coffer.ledger.v1.SumSpendingRequest
-	(*SpendingWindow)(nil),                        // 84: coffer.ledger.v1.SpendingWindow
-	(*SumSpendingResponse)(nil),                   // 85: coffer.ledger.v1.SumSpendingResponse
-	(*Spending)(nil),                              // 86: coffer.ledger.v1.Spending
-	(*SpentAmount)(nil),                           // 87: coffer.ledger.v1.SpentAmount
-	(*v1.Pagination)(nil),                         // 88: coffer.rest.v1.Pagination
-	(*v11.Receipt)(nil),                           // 89: coffer.ocr.v1.Receipt
+	(*ReadBalancesRequest)(nil),                   // 83: coffer.ledger.v1.ReadBalancesRequest
+	(*ReadBalancesResponse)(nil),                  // 84: coffer.ledger.v1.ReadBalancesResponse
+	(*WalletBalance)(nil),                         // 85: coffer.ledger.v1.WalletBalance
+	(*SumSpendingRequest)(nil),                    // 86: coffer.ledger.v1.SumSpendingRequest
+	(*SpendingWindow)(nil),                        // 87: coffer.ledger.v1.SpendingWindow
+	(*SumSpendingResponse)(nil),                   // 88: coffer.ledger.v1.SumSpendingResponse
+	(*Spending)(nil),                              // 89: coffer.ledger.v1.Spending
+	(*SpentAmount)(nil),                           // 90: coffer.ledger.v1.SpentAmount
+	(*v1.Pagination)(nil),                         // 91: coffer.rest.v1.Pagination
+	(*v11.Receipt)(nil),                           // 92: coffer.ocr.v1.Receipt
 }
 var file_coffer_ledger_v1_ledger_proto_depIdxs = []int32{
 	1,  // 0: coffer.ledger.v1.Wallet.balances:type_name -> coffer.ledger.v1.Balance
 	0,  // 1: coffer.ledger.v1.CreateWalletResponse.wallet:type_name -> coffer.ledger.v1.Wallet
 	0,  // 2: coffer.ledger.v1.ListWalletsResponse.wallets:type_name -> coffer.ledger.v1.Wallet
-	88, // 3: coffer.ledger.v1.ListWalletsResponse.pagination:type_name -> coffer.rest.v1.Pagination
+	91, // 3: coffer.ledger.v1.ListWalletsResponse.pagination:type_name -> coffer.rest.v1.Pagination
 	0,  // 4: coffer.ledger.v1.GetWalletResponse.wallet:type_name -> coffer.ledger.v1.Wallet
 	8,  // 5: coffer.ledger.v1.GetWalletResponse.cleared:type_name -> coffer.ledger.v1.ClearedBalance
 	9,  // 6: coffer.ledger.v1.ClearedBalance.uncleared:type_name -> coffer.ledger.v1.Uncleared
 	0,  // 7: coffer.ledger.v1.UpdateWalletResponse.wallet:type_name -> coffer.ledger.v1.Wallet
 	14, // 8: coffer.ledger.v1.CreateCategoryResponse.category:type_name -> coffer.ledger.v1.Category
 	14, // 9: coffer.ledger.v1.ListCategoriesResponse.categories:type_name -> coffer.ledger.v1.Category
-	88, // 10: coffer.ledger.v1.ListCategoriesResponse.pagination:type_name -> coffer.rest.v1.Pagination
+	91, // 10: coffer.ledger.v1.ListCategoriesResponse.pagination:type_name -> coffer.rest.v1.Pagination
 	14, // 11: coffer.ledger.v1.GetCategoryResponse.category:type_name -> coffer.ledger.v1.Category
 	14, // 12: coffer.ledger.v1.UpdateCategoryResponse.category:type_name -> coffer.ledger.v1.Category
 	26, // 13: coffer.ledger.v1.Transaction.splits:type_name -> coffer.ledger.v1.Split
@@ -7720,7 +7907,7 @@ var file_coffer_ledger_v1_ledger_proto_depIdxs = []int32{
 	29, // 17: coffer.ledger.v1.CreateTransactionsRequest.transactions:type_name -> coffer.ledger.v1.CreateTransactionRequest
 	25, // 18: coffer.ledger.v1.CreateTransactionsResponse.transactions:type_name -> coffer.ledger.v1.Transaction
 	25, // 19: coffer.ledger.v1.ListTransactionsResponse.transactions:type_name -> coffer.ledger.v1.Transaction
-	88, // 20: coffer.ledger.v1.ListTransactionsResponse.pagination:type_name -> coffer.rest.v1.Pagination
+	91, // 20: coffer.ledger.v1.ListTransactionsResponse.pagination:type_name -> coffer.rest.v1.Pagination
 	35, // 21: coffer.ledger.v1.ListTransactionsResponse.totals:type_name -> coffer.ledger.v1.FilterTotals
 	25, // 22: coffer.ledger.v1.GetTransactionResponse.transaction:type_name -> coffer.ledger.v1.Transaction
 	28, // 23: coffer.ledger.v1.UpdateTransactionRequest.tags:type_name -> coffer.ledger.v1.Tags
@@ -7738,13 +7925,13 @@ var file_coffer_ledger_v1_ledger_proto_depIdxs = []int32{
 	49, // 35: coffer.ledger.v1.ReceiptCorrections.lines:type_name -> coffer.ledger.v1.CorrectedLines
 	50, // 36: coffer.ledger.v1.CorrectedLines.values:type_name -> coffer.ledger.v1.CorrectedLine
 	25, // 37: coffer.ledger.v1.CreateTransactionsFromReceiptResponse.transactions:type_name -> coffer.ledger.v1.Transaction
-	89, // 38: coffer.ledger.v1.CreateTransactionsFromReceiptResponse.receipt:type_name -> coffer.ocr.v1.Receipt
-	89, // 39: coffer.ledger.v1.CreateTransactionsFromReceiptResponse.receipts:type_name -> coffer.ocr.v1.Receipt
-	89, // 40: coffer.ledger.v1.ListReceiptsResponse.receipts:type_name -> coffer.ocr.v1.Receipt
-	88, // 41: coffer.ledger.v1.ListReceiptsResponse.pagination:type_name -> coffer.rest.v1.Pagination
+	92, // 38: coffer.ledger.v1.CreateTransactionsFromReceiptResponse.receipt:type_name -> coffer.ocr.v1.Receipt
+	92, // 39: coffer.ledger.v1.CreateTransactionsFromReceiptResponse.receipts:type_name -> coffer.ocr.v1.Receipt
+	92, // 40: coffer.ledger.v1.ListReceiptsResponse.receipts:type_name -> coffer.ocr.v1.Receipt
+	91, // 41: coffer.ledger.v1.ListReceiptsResponse.pagination:type_name -> coffer.rest.v1.Pagination
 	58, // 42: coffer.ledger.v1.ListCurrenciesResponse.currencies:type_name -> coffer.ledger.v1.Currency
 	61, // 43: coffer.ledger.v1.ListPayeesResponse.payees:type_name -> coffer.ledger.v1.Payee
-	89, // 44: coffer.ledger.v1.GetReceiptResponse.receipt:type_name -> coffer.ocr.v1.Receipt
+	92, // 44: coffer.ledger.v1.GetReceiptResponse.receipt:type_name -> coffer.ocr.v1.Receipt
 	68, // 45: coffer.ledger.v1.GetSummaryResponse.summary:type_name -> coffer.ledger.v1.Summary
 	73, // 46: coffer.ledger.v1.Summary.totals:type_name -> coffer.ledger.v1.Totals
 	74, // 47: coffer.ledger.v1.Summary.by_category:type_name -> coffer.ledger.v1.CategoryTotals
@@ -7759,72 +7946,75 @@ var file_coffer_ledger_v1_ledger_proto_depIdxs = []int32{
 	72, // 56: coffer.ledger.v1.DailyTotals.values:type_name -> coffer.ledger.v1.DayTotals
 	80, // 57: coffer.ledger.v1.SyncReferencesRequest.budgets:type_name -> coffer.ledger.v1.BudgetReferences
 	82, // 58: coffer.ledger.v1.SyncReferencesResponse.budgets:type_name -> coffer.ledger.v1.CurrentCategories
-	84, // 59: coffer.ledger.v1.SumSpendingRequest.windows:type_name -> coffer.ledger.v1.SpendingWindow
-	86, // 60: coffer.ledger.v1.SumSpendingResponse.spendings:type_name -> coffer.ledger.v1.Spending
-	87, // 61: coffer.ledger.v1.Spending.amounts:type_name -> coffer.ledger.v1.SpentAmount
-	2,  // 62: coffer.ledger.v1.LedgerService.CreateWallet:input_type -> coffer.ledger.v1.CreateWalletRequest
-	4,  // 63: coffer.ledger.v1.LedgerService.ListWallets:input_type -> coffer.ledger.v1.ListWalletsRequest
-	6,  // 64: coffer.ledger.v1.LedgerService.GetWallet:input_type -> coffer.ledger.v1.GetWalletRequest
-	10, // 65: coffer.ledger.v1.LedgerService.UpdateWallet:input_type -> coffer.ledger.v1.UpdateWalletRequest
-	12, // 66: coffer.ledger.v1.LedgerService.DeleteWallet:input_type -> coffer.ledger.v1.DeleteWalletRequest
-	15, // 67: coffer.ledger.v1.LedgerService.CreateCategory:input_type -> coffer.ledger.v1.CreateCategoryRequest
-	17, // 68: coffer.ledger.v1.LedgerService.ListCategories:input_type -> coffer.ledger.v1.ListCategoriesRequest
-	19, // 69: coffer.ledger.v1.LedgerService.GetCategory:input_type -> coffer.ledger.v1.GetCategoryRequest
-	21, // 70: coffer.ledger.v1.LedgerService.UpdateCategory:input_type -> coffer.ledger.v1.UpdateCategoryRequest
-	23, // 71: coffer.ledger.v1.LedgerService.DeleteCategory:input_type -> coffer.ledger.v1.DeleteCategoryRequest
-	29, // 72: coffer.ledger.v1.LedgerService.CreateTransaction:input_type -> coffer.ledger.v1.CreateTransactionRequest
-	31, // 73: coffer.ledger.v1.LedgerService.CreateTransactions:input_type -> coffer.ledger.v1.CreateTransactionsRequest
-	33, // 74: coffer.ledger.v1.LedgerService.ListTransactions:input_type -> coffer.ledger.v1.ListTransactionsRequest
-	36, // 75: coffer.ledger.v1.LedgerService.GetTransaction:input_type -> coffer.ledger.v1.GetTransactionRequest
-	38, // 76: coffer.ledger.v1.LedgerService.UpdateTransaction:input_type -> coffer.ledger.v1.UpdateTransactionRequest
-	43, // 77: coffer.ledger.v1.LedgerService.DeleteTransaction:input_type -> coffer.ledger.v1.DeleteTransactionRequest
-	41, // 78: coffer.ledger.v1.LedgerService.UpdateTransactions:input_type -> coffer.ledger.v1.UpdateTransactionsRequest
-	45, // 79: coffer.ledger.v1.LedgerService.DeleteTransactions:input_type -> coffer.ledger.v1.DeleteTransactionsRequest
-	47, // 80: coffer.ledger.v1.LedgerService.CreateTransactionsFromReceipt:input_type -> coffer.ledger.v1.CreateTransactionsFromReceiptRequest
-	62, // 81: coffer.ledger.v1.LedgerService.GetReceipt:input_type -> coffer.ledger.v1.GetReceiptRequest
-	52, // 82: coffer.ledger.v1.LedgerService.ListReceipts:input_type -> coffer.ledger.v1.ListReceiptsRequest
-	54, // 83: coffer.ledger.v1.LedgerService.DeleteReceipt:input_type -> coffer.ledger.v1.DeleteReceiptRequest
-	64, // 84: coffer.ledger.v1.LedgerService.GetReceiptImage:input_type -> coffer.ledger.v1.GetReceiptImageRequest
-	56, // 85: coffer.ledger.v1.LedgerService.ListCurrencies:input_type -> coffer.ledger.v1.ListCurrenciesRequest
-	59, // 86: coffer.ledger.v1.LedgerService.ListPayees:input_type -> coffer.ledger.v1.ListPayeesRequest
-	66, // 87: coffer.ledger.v1.LedgerService.GetSummary:input_type -> coffer.ledger.v1.GetSummaryRequest
-	77, // 88: coffer.ledger.v1.LedgerService.CheckReferences:input_type -> coffer.ledger.v1.CheckReferencesRequest
-	79, // 89: coffer.ledger.v1.LedgerService.SyncReferences:input_type -> coffer.ledger.v1.SyncReferencesRequest
-	83, // 90: coffer.ledger.v1.LedgerService.SumSpending:input_type -> coffer.ledger.v1.SumSpendingRequest
-	3,  // 91: coffer.ledger.v1.LedgerService.CreateWallet:output_type -> coffer.ledger.v1.CreateWalletResponse
-	5,  // 92: coffer.ledger.v1.LedgerService.ListWallets:output_type -> coffer.ledger.v1.ListWalletsResponse
-	7,  // 93: coffer.ledger.v1.LedgerService.GetWallet:output_type -> coffer.ledger.v1.GetWalletResponse
-	11, // 94: coffer.ledger.v1.LedgerService.UpdateWallet:output_type -> coffer.ledger.v1.UpdateWalletResponse
-	13, // 95: coffer.ledger.v1.LedgerService.DeleteWallet:output_type -> coffer.ledger.v1.DeleteWalletResponse
-	16, // 96: coffer.ledger.v1.LedgerService.CreateCategory:output_type -> coffer.ledger.v1.CreateCategoryResponse
-	18, // 97: coffer.ledger.v1.LedgerService.ListCategories:output_type -> coffer.ledger.v1.ListCategoriesResponse
-	20, // 98: coffer.ledger.v1.LedgerService.GetCategory:output_type -> coffer.ledger.v1.GetCategoryResponse
-	22, // 99: coffer.ledger.v1.LedgerService.UpdateCategory:output_type -> coffer.ledger.v1.UpdateCategoryResponse
-	24, // 100: coffer.ledger.v1.LedgerService.DeleteCategory:output_type -> coffer.ledger.v1.DeleteCategoryResponse
-	30, // 101: coffer.ledger.v1.LedgerService.CreateTransaction:output_type -> coffer.ledger.v1.CreateTransactionResponse
-	32, // 102: coffer.ledger.v1.LedgerService.CreateTransactions:output_type -> coffer.ledger.v1.CreateTransactionsResponse
-	34, // 103: coffer.ledger.v1.LedgerService.ListTransactions:output_type -> coffer.ledger.v1.ListTransactionsResponse
-	37, // 104: coffer.ledger.v1.LedgerService.GetTransaction:output_type -> coffer.ledger.v1.GetTransactionResponse
-	39, // 105: coffer.ledger.v1.LedgerService.UpdateTransaction:output_type -> coffer.ledger.v1.UpdateTransactionResponse
-	44, // 106: coffer.ledger.v1.LedgerService.DeleteTransaction:output_type -> coffer.ledger.v1.DeleteTransactionResponse
-	42, // 107: coffer.ledger.v1.LedgerService.UpdateTransactions:output_type -> coffer.ledger.v1.UpdateTransactionsResponse
-	46, // 108: coffer.ledger.v1.LedgerService.DeleteTransactions:output_type -> coffer.ledger.v1.DeleteTransactionsResponse
-	51, // 109: coffer.ledger.v1.LedgerService.CreateTransactionsFromReceipt:output_type -> coffer.ledger.v1.CreateTransactionsFromReceiptResponse
-	63, // 110: coffer.ledger.v1.LedgerService.GetReceipt:output_type -> coffer.ledger.v1.GetReceiptResponse
-	53, // 111: coffer.ledger.v1.LedgerService.ListReceipts:output_type -> coffer.ledger.v1.ListReceiptsResponse
-	55, // 112: coffer.ledger.v1.LedgerService.DeleteReceipt:output_type -> coffer.ledger.v1.DeleteReceiptResponse
-	65, // 113: coffer.ledger.v1.LedgerService.GetReceiptImage:output_type -> coffer.ledger.v1.GetReceiptImageResponse
-	57, // 114: coffer.ledger.v1.LedgerService.ListCurrencies:output_type -> coffer.ledger.v1.ListCurrenciesResponse
-	60, // 115: coffer.ledger.v1.LedgerService.ListPayees:output_type -> coffer.ledger.v1.ListPayeesResponse
-	67, // 116: coffer.ledger.v1.LedgerService.GetSummary:output_type -> coffer.ledger.v1.GetSummaryResponse
-	78, // 117: coffer.ledger.v1.LedgerService.CheckReferences:output_type -> coffer.ledger.v1.CheckReferencesResponse
-	81, // 118: coffer.ledger.v1.LedgerService.SyncReferences:output_type -> coffer.ledger.v1.SyncReferencesResponse
-	85, // 119: coffer.ledger.v1.LedgerService.SumSpending:output_type -> coffer.ledger.v1.SumSpendingResponse
-	91, // [91:120] is the sub-list for method output_type
-	62, // [62:91] is the sub-list for method input_type
-	62, // [62:62] is the sub-list for extension type_name
-	62, // [62:62] is the sub-list for extension extendee
-	0,  // [0:62] is the sub-list for field type_name
+	85, // 59: coffer.ledger.v1.ReadBalancesResponse.balances:type_name -> coffer.ledger.v1.WalletBalance
+	87, // 60: coffer.ledger.v1.SumSpendingRequest.windows:type_name -> coffer.ledger.v1.SpendingWindow
+	89, // 61: coffer.ledger.v1.SumSpendingResponse.spendings:type_name -> coffer.ledger.v1.Spending
+	90, // 62: coffer.ledger.v1.Spending.amounts:type_name -> coffer.ledger.v1.SpentAmount
+	2,  // 63: coffer.ledger.v1.LedgerService.CreateWallet:input_type -> coffer.ledger.v1.CreateWalletRequest
+	4,  // 64: coffer.ledger.v1.LedgerService.ListWallets:input_type -> coffer.ledger.v1.ListWalletsRequest
+	6,  // 65: coffer.ledger.v1.LedgerService.GetWallet:input_type -> coffer.ledger.v1.GetWalletRequest
+	10, // 66: coffer.ledger.v1.LedgerService.UpdateWallet:input_type -> coffer.ledger.v1.UpdateWalletRequest
+	12, // 67: coffer.ledger.v1.LedgerService.DeleteWallet:input_type -> coffer.ledger.v1.DeleteWalletRequest
+	15, // 68: coffer.ledger.v1.LedgerService.CreateCategory:input_type -> coffer.ledger.v1.CreateCategoryRequest
+	17, // 69: coffer.ledger.v1.LedgerService.ListCategories:input_type -> coffer.ledger.v1.ListCategoriesRequest
+	19, // 70: coffer.ledger.v1.LedgerService.GetCategory:input_type -> coffer.ledger.v1.GetCategoryRequest
+	21, // 71: coffer.ledger.v1.LedgerService.UpdateCategory:input_type -> coffer.ledger.v1.UpdateCategoryRequest
+	23, // 72: coffer.ledger.v1.LedgerService.DeleteCategory:input_type -> coffer.ledger.v1.DeleteCategoryRequest
+	29, // 73: coffer.ledger.v1.LedgerService.CreateTransaction:input_type -> coffer.ledger.v1.CreateTransactionRequest
+	31, // 74: coffer.ledger.v1.LedgerService.CreateTransactions:input_type -> coffer.ledger.v1.CreateTransactionsRequest
+	33, // 75: coffer.ledger.v1.LedgerService.ListTransactions:input_type -> coffer.ledger.v1.ListTransactionsRequest
+	36, // 76: coffer.ledger.v1.LedgerService.GetTransaction:input_type -> coffer.ledger.v1.GetTransactionRequest
+	38, // 77: coffer.ledger.v1.LedgerService.UpdateTransaction:input_type -> coffer.ledger.v1.UpdateTransactionRequest
+	43, // 78: coffer.ledger.v1.LedgerService.DeleteTransaction:input_type -> coffer.ledger.v1.DeleteTransactionRequest
+	41, // 79: coffer.ledger.v1.LedgerService.UpdateTransactions:input_type -> coffer.ledger.v1.UpdateTransactionsRequest
+	45, // 80: coffer.ledger.v1.LedgerService.DeleteTransactions:input_type -> coffer.ledger.v1.DeleteTransactionsRequest
+	47, // 81: coffer.ledger.v1.LedgerService.CreateTransactionsFromReceipt:input_type -> coffer.ledger.v1.CreateTransactionsFromReceiptRequest
+	62, // 82: coffer.ledger.v1.LedgerService.GetReceipt:input_type -> coffer.ledger.v1.GetReceiptRequest
+	52, // 83: coffer.ledger.v1.LedgerService.ListReceipts:input_type -> coffer.ledger.v1.ListReceiptsRequest
+	54, // 84: coffer.ledger.v1.LedgerService.DeleteReceipt:input_type -> coffer.ledger.v1.DeleteReceiptRequest
+	64, // 85: coffer.ledger.v1.LedgerService.GetReceiptImage:input_type -> coffer.ledger.v1.GetReceiptImageRequest
+	56, // 86: coffer.ledger.v1.LedgerService.ListCurrencies:input_type -> coffer.ledger.v1.ListCurrenciesRequest
+	59, // 87: coffer.ledger.v1.LedgerService.ListPayees:input_type -> coffer.ledger.v1.ListPayeesRequest
+	66, // 88: coffer.ledger.v1.LedgerService.GetSummary:input_type -> coffer.ledger.v1.GetSummaryRequest
+	77, // 89: coffer.ledger.v1.LedgerService.CheckReferences:input_type -> coffer.ledger.v1.CheckReferencesRequest
+	79, // 90: coffer.ledger.v1.LedgerService.SyncReferences:input_type -> coffer.ledger.v1.SyncReferencesRequest
+	86, // 91: coffer.ledger.v1.LedgerService.SumSpending:input_type -> coffer.ledger.v1.SumSpendingRequest
+	83, // 92: coffer.ledger.v1.LedgerService.ReadBalances:input_type -> coffer.ledger.v1.ReadBalancesRequest
+	3,  // 93: coffer.ledger.v1.LedgerService.CreateWallet:output_type -> coffer.ledger.v1.CreateWalletResponse
+	5,  // 94: coffer.ledger.v1.LedgerService.ListWallets:output_type -> coffer.ledger.v1.ListWalletsResponse
+	7,  // 95: coffer.ledger.v1.LedgerService.GetWallet:output_type -> coffer.ledger.v1.GetWalletResponse
+	11, // 96: coffer.ledger.v1.LedgerService.UpdateWallet:output_type -> coffer.ledger.v1.UpdateWalletResponse
+	13, // 97: coffer.ledger.v1.LedgerService.DeleteWallet:output_type -> coffer.ledger.v1.DeleteWalletResponse
+	16, // 98: coffer.ledger.v1.LedgerService.CreateCategory:output_type -> coffer.ledger.v1.CreateCategoryResponse
+	18, // 99: coffer.ledger.v1.LedgerService.ListCategories:output_type -> coffer.ledger.v1.ListCategoriesResponse
+	20, // 100: coffer.ledger.v1.LedgerService.GetCategory:output_type -> coffer.ledger.v1.GetCategoryResponse
+	22, // 101: coffer.ledger.v1.LedgerService.UpdateCategory:output_type -> coffer.ledger.v1.UpdateCategoryResponse
+	24, // 102: coffer.ledger.v1.LedgerService.DeleteCategory:output_type -> coffer.ledger.v1.DeleteCategoryResponse
+	30, // 103: coffer.ledger.v1.LedgerService.CreateTransaction:output_type -> coffer.ledger.v1.CreateTransactionResponse
+	32, // 104: coffer.ledger.v1.LedgerService.CreateTransactions:output_type -> coffer.ledger.v1.CreateTransactionsResponse
+	34, // 105: coffer.ledger.v1.LedgerService.ListTransactions:output_type -> coffer.ledger.v1.ListTransactionsResponse
+	37, // 106: coffer.ledger.v1.LedgerService.GetTransaction:output_type -> coffer.ledger.v1.GetTransactionResponse
+	39, // 107: coffer.ledger.v1.LedgerService.UpdateTransaction:output_type -> coffer.ledger.v1.UpdateTransactionResponse
+	44, // 108: coffer.ledger.v1.LedgerService.DeleteTransaction:output_type -> coffer.ledger.v1.DeleteTransactionResponse
+	42, // 109: coffer.ledger.v1.LedgerService.UpdateTransactions:output_type -> coffer.ledger.v1.UpdateTransactionsResponse
+	46, // 110: coffer.ledger.v1.LedgerService.DeleteTransactions:output_type -> coffer.ledger.v1.DeleteTransactionsResponse
+	51, // 111: coffer.ledger.v1.LedgerService.CreateTransactionsFromReceipt:output_type -> coffer.ledger.v1.CreateTransactionsFromReceiptResponse
+	63, // 112: coffer.ledger.v1.LedgerService.GetReceipt:output_type -> coffer.ledger.v1.GetReceiptResponse
+	53, // 113: coffer.ledger.v1.LedgerService.ListReceipts:output_type -> coffer.ledger.v1.ListReceiptsResponse
+	55, // 114: coffer.ledger.v1.LedgerService.DeleteReceipt:output_type -> coffer.ledger.v1.DeleteReceiptResponse
+	65, // 115: coffer.ledger.v1.LedgerService.GetReceiptImage:output_type -> coffer.ledger.v1.GetReceiptImageResponse
+	57, // 116: coffer.ledger.v1.LedgerService.ListCurrencies:output_type -> coffer.ledger.v1.ListCurrenciesResponse
+	60, // 117: coffer.ledger.v1.LedgerService.ListPayees:output_type -> coffer.ledger.v1.ListPayeesResponse
+	67, // 118: coffer.ledger.v1.LedgerService.GetSummary:output_type -> coffer.ledger.v1.GetSummaryResponse
+	78, // 119: coffer.ledger.v1.LedgerService.CheckReferences:output_type -> coffer.ledger.v1.CheckReferencesResponse
+	81, // 120: coffer.ledger.v1.LedgerService.SyncReferences:output_type -> coffer.ledger.v1.SyncReferencesResponse
+	88, // 121: coffer.ledger.v1.LedgerService.SumSpending:output_type -> coffer.ledger.v1.SumSpendingResponse
+	84, // 122: coffer.ledger.v1.LedgerService.ReadBalances:output_type -> coffer.ledger.v1.ReadBalancesResponse
+	93, // [93:123] is the sub-list for method output_type
+	63, // [63:93] is the sub-list for method input_type
+	63, // [63:63] is the sub-list for extension type_name
+	63, // [63:63] is the sub-list for extension extendee
+	0,  // [0:63] is the sub-list for field type_name
 }
 
 func init() { file_coffer_ledger_v1_ledger_proto_init() }
@@ -7858,7 +8048,7 @@ func file_coffer_ledger_v1_ledger_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_coffer_ledger_v1_ledger_proto_rawDesc), len(file_coffer_ledger_v1_ledger_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   88,
+			NumMessages:   91,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

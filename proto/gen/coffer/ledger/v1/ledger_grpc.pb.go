@@ -50,6 +50,7 @@ const (
 	LedgerService_CheckReferences_FullMethodName               = "/coffer.ledger.v1.LedgerService/CheckReferences"
 	LedgerService_SyncReferences_FullMethodName                = "/coffer.ledger.v1.LedgerService/SyncReferences"
 	LedgerService_SumSpending_FullMethodName                   = "/coffer.ledger.v1.LedgerService/SumSpending"
+	LedgerService_ReadBalances_FullMethodName                  = "/coffer.ledger.v1.LedgerService/ReadBalances"
 )
 
 // LedgerServiceClient is the client API for LedgerService service.
@@ -142,6 +143,8 @@ type LedgerServiceClient interface {
 	SyncReferences(ctx context.Context, in *SyncReferencesRequest, opts ...grpc.CallOption) (*SyncReferencesResponse, error)
 	// Returns the amounts spent in each of up to 1000 windows, of up to 200 owners.
 	SumSpending(ctx context.Context, in *SumSpendingRequest, opts ...grpc.CallOption) (*SumSpendingResponse, error)
+	// Returns the current balances of up to 1000 wallets of a user, and the time zone of the user.
+	ReadBalances(ctx context.Context, in *ReadBalancesRequest, opts ...grpc.CallOption) (*ReadBalancesResponse, error)
 }
 
 type ledgerServiceClient struct {
@@ -442,6 +445,16 @@ func (c *ledgerServiceClient) SumSpending(ctx context.Context, in *SumSpendingRe
 	return out, nil
 }
 
+func (c *ledgerServiceClient) ReadBalances(ctx context.Context, in *ReadBalancesRequest, opts ...grpc.CallOption) (*ReadBalancesResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ReadBalancesResponse)
+	err := c.cc.Invoke(ctx, LedgerService_ReadBalances_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // LedgerServiceServer is the server API for LedgerService service.
 // All implementations must embed UnimplementedLedgerServiceServer
 // for forward compatibility.
@@ -532,6 +545,8 @@ type LedgerServiceServer interface {
 	SyncReferences(context.Context, *SyncReferencesRequest) (*SyncReferencesResponse, error)
 	// Returns the amounts spent in each of up to 1000 windows, of up to 200 owners.
 	SumSpending(context.Context, *SumSpendingRequest) (*SumSpendingResponse, error)
+	// Returns the current balances of up to 1000 wallets of a user, and the time zone of the user.
+	ReadBalances(context.Context, *ReadBalancesRequest) (*ReadBalancesResponse, error)
 	mustEmbedUnimplementedLedgerServiceServer()
 }
 
@@ -628,6 +643,9 @@ func (UnimplementedLedgerServiceServer) SyncReferences(context.Context, *SyncRef
 }
 func (UnimplementedLedgerServiceServer) SumSpending(context.Context, *SumSpendingRequest) (*SumSpendingResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method SumSpending not implemented")
+}
+func (UnimplementedLedgerServiceServer) ReadBalances(context.Context, *ReadBalancesRequest) (*ReadBalancesResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ReadBalances not implemented")
 }
 func (UnimplementedLedgerServiceServer) mustEmbedUnimplementedLedgerServiceServer() {}
 func (UnimplementedLedgerServiceServer) testEmbeddedByValue()                       {}
@@ -1172,6 +1190,24 @@ func _LedgerService_SumSpending_Handler(srv interface{}, ctx context.Context, de
 	return interceptor(ctx, in, info, handler)
 }
 
+func _LedgerService_ReadBalances_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ReadBalancesRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(LedgerServiceServer).ReadBalances(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: LedgerService_ReadBalances_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(LedgerServiceServer).ReadBalances(ctx, req.(*ReadBalancesRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // LedgerService_ServiceDesc is the grpc.ServiceDesc for LedgerService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -1294,6 +1330,10 @@ var LedgerService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "SumSpending",
 			Handler:    _LedgerService_SumSpending_Handler,
+		},
+		{
+			MethodName: "ReadBalances",
+			Handler:    _LedgerService_ReadBalances_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

@@ -297,6 +297,14 @@ const (
 	Reason_INVALID_VIEW_ID Reason = 345
 	// The view is unknown or another user's.
 	Reason_VIEW_NOT_FOUND Reason = 346
+	// The goal's id is not a UUID.
+	Reason_INVALID_GOAL_ID Reason = 350
+	// The goal is unknown or another user's.
+	Reason_GOAL_NOT_FOUND Reason = 351
+	// There is no such assignment of the goal.
+	Reason_ASSIGNMENT_NOT_FOUND Reason = 352
+	// More money would be taken back than is assigned to the goal from the wallet. Nothing was changed.
+	Reason_ASSIGNMENT_EXCEEDS_GOAL Reason = 353
 )
 
 // Enum value maps for Reason.
@@ -430,6 +438,10 @@ var (
 		326: "DELETION_NOT_FOUND",
 		345: "INVALID_VIEW_ID",
 		346: "VIEW_NOT_FOUND",
+		350: "INVALID_GOAL_ID",
+		351: "GOAL_NOT_FOUND",
+		352: "ASSIGNMENT_NOT_FOUND",
+		353: "ASSIGNMENT_EXCEEDS_GOAL",
 	}
 	Reason_value = map[string]int32{
 		"REASON_UNSPECIFIED":            0,
@@ -560,6 +572,10 @@ var (
 		"DELETION_NOT_FOUND":            326,
 		"INVALID_VIEW_ID":               345,
 		"VIEW_NOT_FOUND":                346,
+		"INVALID_GOAL_ID":               350,
+		"GOAL_NOT_FOUND":                351,
+		"ASSIGNMENT_NOT_FOUND":          352,
+		"ASSIGNMENT_EXCEEDS_GOAL":       353,
 	}
 )
 
@@ -649,7 +665,7 @@ var File_coffer_rest_v1_reason_proto protoreflect.FileDescriptor
 
 const file_coffer_rest_v1_reason_proto_rawDesc = "" +
 	"\n" +
-	"\x1bcoffer/rest/v1/reason.proto\x12\x0ecoffer.rest.v1\x1a google/protobuf/descriptor.proto\x1a\x15google/rpc/code.proto*\xe8J\n" +
+	"\x1bcoffer/rest/v1/reason.proto\x12\x0ecoffer.rest.v1\x1a google/protobuf/descriptor.proto\x1a\x15google/rpc/code.proto*\x85M\n" +
 	"\x06Reason\x12\x16\n" +
 	"\x12REASON_UNSPECIFIED\x10\x00\x124\n" +
 	"\x10VALIDATION_ERROR\x10\x01\x1a\x1e\xf8\xb6\x18\x03\x80\xb7\x18\x90\x03\x8a\xb7\x18\x11Validation failed\x129\n" +
@@ -779,7 +795,11 @@ const file_coffer_rest_v1_reason_proto_rawDesc = "" +
 	"\x18ACCOUNT_DELETION_PENDING\x10\xc5\x02\x1a)\xf8\xb6\x18\a\x80\xb7\x18\x93\x03\x8a\xb7\x18\x1cThe account is being deleted\x128\n" +
 	"\x12DELETION_NOT_FOUND\x10\xc6\x02\x1a\x1f\xf8\xb6\x18\x05\x80\xb7\x18\x94\x03\x8a\xb7\x18\x12Deletion not found\x12B\n" +
 	"\x0fINVALID_VIEW_ID\x10\xd9\x02\x1a,\xf8\xb6\x18\x03\x80\xb7\x18\x90\x03\x8a\xb7\x18\x1fInvalid view id: must be a UUID\x120\n" +
-	"\x0eVIEW_NOT_FOUND\x10\xda\x02\x1a\x1b\xf8\xb6\x18\x05\x80\xb7\x18\x94\x03\x8a\xb7\x18\x0eView not found:I\n" +
+	"\x0eVIEW_NOT_FOUND\x10\xda\x02\x1a\x1b\xf8\xb6\x18\x05\x80\xb7\x18\x94\x03\x8a\xb7\x18\x0eView not found\x12B\n" +
+	"\x0fINVALID_GOAL_ID\x10\xde\x02\x1a,\xf8\xb6\x18\x03\x80\xb7\x18\x90\x03\x8a\xb7\x18\x1fInvalid goal id: must be a UUID\x120\n" +
+	"\x0eGOAL_NOT_FOUND\x10\xdf\x02\x1a\x1b\xf8\xb6\x18\x05\x80\xb7\x18\x94\x03\x8a\xb7\x18\x0eGoal not found\x12@\n" +
+	"\x14ASSIGNMENT_NOT_FOUND\x10\xe0\x02\x1a%\xf8\xb6\x18\x05\x80\xb7\x18\x94\x03\x8a\xb7\x18\x14Assignment not found\x90\xb7\x18\x01\x12c\n" +
+	"\x17ASSIGNMENT_EXCEEDS_GOAL\x10\xe1\x02\x1aE\xf8\xb6\x18\t\x80\xb7\x18\x99\x03\x8a\xb7\x188More would be taken back than the goal has of the wallet:I\n" +
 	"\x04code\x12!.google.protobuf.EnumValueOptions\x18\xef\x86\x03 \x01(\x0e2\x10.google.rpc.CodeR\x04code:D\n" +
 	"\vhttp_status\x12!.google.protobuf.EnumValueOptions\x18\xf0\x86\x03 \x01(\x05R\n" +
 	"httpStatus:L\n" +

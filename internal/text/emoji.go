@@ -1,12 +1,18 @@
-package accounts
+package text
 
 import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/coffer-budget/coffer/internal/apierr"
 )
 
 const (
+	// maxIcon is the maximum length of an icon in bytes. A family of three or a flag of a region
+	// has more.
+	maxIcon = 16
+
 	joiner       = '\u200d' // zero-width joiner, which connects emojis to one image
 	emojiStyle   = '\ufe0f' // variation selector that asks for the colored form of a symbol
 	keycap       = '\u20e3' // turns a digit, # or * into a key
@@ -16,6 +22,18 @@ const (
 	lastLetter   = '\U0001f1ff'
 	keycapLabels = "0123456789#*"
 )
+
+// Icon returns an emoji, or "" for none. Other texts are rejected: clients show the icon beside the
+// name, where a text would look like a part of the name.
+func Icon(field, s string) (string, *apierr.Field) {
+	switch {
+	case len(s) > maxIcon:
+		return "", &apierr.Field{Name: field, Message: "must be at most 16 bytes"}
+	case s != "" && !isEmoji(s):
+		return "", &apierr.Field{Name: field, Message: "must be one emoji"}
+	}
+	return s, nil
+}
 
 // isEmoji reports whether s is one emoji as users see it: a symbol with an optional skin tone,
 // several of them connected by joiners, a flag of a country, or a keycap. It accepts combinations

@@ -128,9 +128,7 @@ func (b builder) one(ctx context.Context, service string) (v1.ImageIndex, error)
 		if err != nil {
 			return nil, fmt.Errorf("for %s: %w", arch, err)
 		}
-		platform := v1.Platform{OS: "linux", Architecture: arch}
-		index = mutate.AppendManifests(index,
-			mutate.IndexAddendum{Add: image, Descriptor: v1.Descriptor{Platform: &platform}})
+		index = list(index, image, arch)
 		if err := b.bill(service, arch, program, image, packages); err != nil {
 			return nil, err
 		}
@@ -142,6 +140,19 @@ func (b builder) one(ctx context.Context, service string) (v1.ImageIndex, error)
 	}
 	return index, nil
 }
+
+// list adds an image to the index of its service.
+func list(index v1.ImageIndex, image v1.Image, arch string) v1.ImageIndex {
+	platform := v1.Platform{OS: "linux", Architecture: arch}
+	return mutate.AppendManifests(index,
+		mutate.IndexAddendum{Add: listed{image}, Descriptor: v1.Descriptor{Platform: &platform}})
+}
+
+// listed is an image whose entry in an index has no artifactType. Otherwise mutate writes the media
+// type of the configuration there, which skopeo copy --preserve-digests rejects.
+type listed struct{ v1.Image }
+
+func (listed) ArtifactType() (string, error) { return "", nil }
 
 // programs returns the names of a service's programs. The service itself is the first.
 func programs(service string) []string {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/empty"
 )
 
 var releasedImage = regexp.MustCompile(
@@ -33,6 +34,19 @@ func TestRelease(t *testing.T) {
 	}
 	if string(released) != want {
 		t.Errorf("the overlay's file differs from the file that a build writes:\n%s", want)
+	}
+}
+
+// TestList checks that skopeo can copy an index without a change of its digest.
+func TestList(t *testing.T) {
+	t.Parallel()
+	index, err := list(empty.Index, empty.Image, "arm64").RawManifest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(index), `"architecture":"arm64"`) ||
+		strings.Contains(string(index), "artifactType") {
+		t.Errorf("the index is %s", index)
 	}
 }
 

@@ -49,10 +49,7 @@ test("a second amount appears only between currencies", async (t) => {
   assert.deepEqual([transfers[0].amount, transfers[0].currency, transfers[0].toAmount, transfers[0].toCurrency], [10.5, "EUR", 1700, "JPY"]);
 });
 
-/**
- * select checks the box of a row, which the row shows while the pointer is on it. A forced check
- * would not wait until the rows have moved: with reduced motion, they do one frame after a change.
- */
+/** select checks the box of a row, which the row shows while the pointer is on it. */
 async function select(row) {
   await row.hover();
   await row.getByRole("checkbox").check();

@@ -177,6 +177,37 @@ test("all transactions that match are changed in requests of 500, of which few r
   await until(async () => (await user.get("/transaction?include=totals")).totals[0].count === 616);
 });
 
+test("a scrolled table has the rows of its position in their order, and keeps the focus", async (t) => {
+  const user = await account();
+  await household(user, 150);
+  const { transactions } = await user.get("/transaction?limit=200");
+  const page = await open(t, user, "/transactions");
+  await cell(page, "Purchase 2", "payee").first().click();
+  const focused = () => page.evaluate(() => document.activeElement.closest("[data-id]")?.dataset.id);
+  const first = await focused();
+  // Short ways and long ones, after which most elements show other rows.
+  for (const y of [300, 700, 3500, 1200, 5000, 4600, 0]) {
+    await page.evaluate((to) => scrollTo(0, to), y);
+    await page.waitForFunction(() => {
+      const rows = [...document.querySelectorAll("[data-index]")].map((row) => row.getBoundingClientRect());
+      return [150, 450].every((at) => rows.some(({ top, bottom }) => top <= innerHeight - at && bottom >= innerHeight - at));
+    });
+    const rows = await page.locator("[data-index]").evaluateAll((found) => found.map((row) => ({ index: Number(row.dataset.index), top: row.offsetTop, text: row.querySelector("[data-column=description]").textContent.trim() })));
+    assert.ok(rows.length < 80, `${rows.length} rows`);
+    rows.forEach(({ index, top, text }, i) => {
+      assert.ok(i === 0 || rows[i - 1].index < index);
+      assert.deepEqual([top, text], [40 * index, transactions[index].description]);
+    });
+    assert.equal(await focused(), first, `at ${y}`);
+  }
+  await page.evaluate(() => scrollTo(0, 5000));
+  await page.keyboard.press("ArrowDown");
+  await page.waitForFunction((id) => document.activeElement.closest("[data-id]")?.dataset.id !== id, first);
+  const at = transactions.findIndex(({ id }) => id === first);
+  assert.equal(await focused(), transactions[at + 1].id);
+  assert.ok(await page.evaluate(() => document.activeElement.getBoundingClientRect().top > 0));
+});
+
 test("the table is sorted, and has running balances of one wallet", async (t) => {
   const user = await account();
   const { wallets } = await household(user, 12);

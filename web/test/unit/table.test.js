@@ -3,6 +3,7 @@ import test from "node:test";
 import { balancesOf, walletOf } from "../../src/screens/table/balances.ts";
 import { changed, former, isLocked, namesOf } from "../../src/screens/table/fields.ts";
 import { following, moved } from "../../src/screens/table/keys.ts";
+import { shownOf } from "../../src/screens/table/shown.ts";
 import { filtersOf } from "../../src/screens/transactions/filters.ts";
 
 const size = { rows: 100, columns: 4, page: 20 };
@@ -83,4 +84,20 @@ test("a reconciliation locks the amount, date, wallet and state cleared", () => 
   }
   for (const fields of [{ amount: "12.5" }, { date: "2026-03-14" }, { walletId: "w" }, { cleared: true }, { payee: "Rex", categoryId: "d", addTags: ["New"] }]) assert.ok(!isLocked(row, fields), JSON.stringify(fields));
   assert.deepEqual(former(row, { cleared: false }), { cleared: true });
+});
+
+test("rows take the elements of those that are no longer shown", () => {
+  const rows = Array.from({ length: 10 }, (_, i) => ({ id: `row ${i}` }));
+  const of = (found) => found.map(({ index, element }) => [index, element]);
+  const start = shownOf(rows, { first: 0, end: 3 }, 0, []);
+  assert.deepEqual(of(start), [[0, 0], [1, 1], [2, 2]]);
+  const next = shownOf(rows, { first: 2, end: 5 }, 1, start);
+  assert.deepEqual(of(next), [[1, 1], [2, 2], [3, 0], [4, 3]]);
+  assert.equal(next[1], start[2], "an unchanged row is the same");
+  const far = shownOf(rows, { first: 7, end: 10 }, 1, next);
+  assert.deepEqual(of(far), [[1, 1], [7, 2], [8, 0], [9, 3]]);
+  assert.deepEqual(of(shownOf(rows, { first: 0, end: 1 }, 9, far)), [[0, 1], [9, 3]]);
+  const shorter = rows.filter((_, i) => i !== 8);
+  assert.deepEqual(of(shownOf(shorter, { first: 7, end: 9 }, 1, far)), [[1, 1], [7, 2], [8, 3]]);
+  assert.deepEqual(shownOf([], { first: 0, end: 0 }, 0, far), []);
 });

@@ -1,0 +1,67 @@
+// The rows of the table that exist at the current position of the page.
+import type { Transaction } from "../../api/types";
+import { shownOf, type Shown } from "./shown";
+
+/** margin is the number of rows above and below the visible part of the page that exist. */
+const margin = 12;
+
+interface Table {
+  rows: () => readonly Transaction[];
+  /** rowHeight is the height of each row in pixels. */
+  rowHeight: number;
+  /** element contains the rows. */
+  element: () => HTMLElement | undefined;
+  /** held is the number of the row that exists wherever the page is scrolled to, because it has the focus. */
+  held: () => number;
+}
+
+/** existingRows follows the position of the page. It must be called while a component is created. */
+export function existingRows({ rows, rowHeight, element, held }: Table) {
+  /** above is the distance from the first row to the visible part of the page. */
+  let above = $state(0);
+  let height = $state(innerHeight);
+  const first = $derived(Math.max(0, Math.min(rows().length - 1, Math.floor(above / rowHeight) - margin)));
+  const end = $derived(Math.max(first, Math.min(rows().length, Math.ceil((above + height) / rowHeight) + margin)));
+  let former: readonly Shown[] = [];
+  const shown = $derived((former = shownOf(rows(), { first, end }, held(), former)));
+  let focused: HTMLElement | undefined;
+
+  /** follow reads the position before anything is written, so that it does not cause a layout. */
+  function follow() {
+    above = -(element()?.getBoundingClientRect().top ?? 0);
+    height = innerHeight;
+  }
+
+  $effect(() => {
+    addEventListener("scroll", follow, { passive: true });
+    addEventListener("resize", follow);
+    return () => {
+      removeEventListener("scroll", follow);
+      removeEventListener("resize", follow);
+    };
+  });
+  $effect(() => {
+    void rows();
+    follow();
+  });
+  // An element that is moved among the others loses the focus.
+  $effect.pre(() => {
+    void shown;
+    const { activeElement } = document;
+    focused = activeElement instanceof HTMLElement && element()?.contains(activeElement) ? activeElement : undefined;
+  });
+  $effect(() => {
+    void shown;
+    if (document.activeElement === document.body) focused?.focus({ preventScroll: true });
+  });
+
+  return {
+    get shown() {
+      return shown;
+    },
+    /** end is the number of the first row below those that exist. */
+    get end() {
+      return end;
+    },
+  };
+}

@@ -101,6 +101,11 @@ bench-receipt-rules: ## Score the rules of receipts alone, in seconds: the engin
 		RECEIPTS_WORDS=$(CURDIR)/.cache/receipt-words go -C services/ocr test ./recognition -run '^TestBenchRules$$' -count=1 -timeout=2h -v
 	@python3 $(DATA)/score $(DATA)/manifest.jsonl .cache/receipt-rules.jsonl
 
+.PHONY: calibrate-receipts
+calibrate-receipts: bench-receipt-rules ## Fit the confidences of receipts to labeled ones, and print how many values are right by confidence (DATA=folder)
+	@RECEIPTS_DATA=$(abspath $(DATA)) RECEIPTS_WORDS=$(CURDIR)/.cache/receipt-words RECEIPTS_SCORES=$(CURDIR)/services/ocr/receipt/calibration/scores.txt \
+		go -C services/ocr test ./recognition -run '^TestCalibrate$$' -count=1 -v
+
 .PHONY: bench-receipts-hard
 bench-receipts-hard: ## Read drawn receipts that are turned, tilted, dark, blurred, folded, large or long, and count the right ones
 	@devstack/install.sh

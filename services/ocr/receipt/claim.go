@@ -32,7 +32,7 @@ const (
 // malformed, before 1995 or in the future, and a total that is not positive. Without a total, no
 // amounts are kept.
 func (c Claim) Check(now time.Time) Receipt {
-	receipt := Receipt{Confidence: map[string]float64{}}
+	receipt := Receipt{Confidence: map[string]float64{}, claimed: true}
 	text := func(field, v string) string {
 		if v = clip(v); v != "" {
 			receipt.Confidence[field] = claimedText

@@ -4,6 +4,7 @@ import (
 	"math"
 	"strconv"
 
+	"github.com/coffer-budget/coffer/services/ocr/receipt/calibration"
 	"github.com/coffer-budget/coffer/services/ocr/receipt/printed"
 )
 
@@ -20,6 +21,14 @@ func (r Receipt) Confident() bool {
 func (r Receipt) Uncertain() bool {
 	c := r.Confidence
 	return c["total"] < likelyTotal || c["date"] < 0.6 || c["merchant"] < 0.4
+}
+
+// Calibrated returns the expected share of right values, by field name.
+func (r Receipt) Calibrated() map[string]float64 {
+	if r.claimed {
+		return r.Confidence
+	}
+	return calibration.Confidences(r.Confidence)
 }
 
 func (j *join) receipt() Receipt {

@@ -35,14 +35,16 @@ type Receipt struct {
 	Currency                                      string
 	Subtotal, Tax, Tip, Discount, Rounding, Total string
 	Items                                         []Item
-	// Confidence is from 0 to 1 by field name: merchant, date, currency, subtotal, tax, tip, total,
-	// lines.
+	// Confidence is the score of the rules, from 0 to 1, by field name: merchant, date, currency,
+	// subtotal, tax, tip, total, lines. See Calibrated.
 	Confidence map[string]float64
 	Evidence   []printed.Evidence
 	Warnings   []Warning
 	// Legible is set if the pages show a receipt, also without a total: a price, and a date or an
 	// amount with a label.
 	Legible bool
+	// claimed is set for a claim, whose confidences are no scores of the rules.
+	claimed bool
 }
 
 // Item is one line of goods. Amount is negative for a refund or a discount.

@@ -35,7 +35,7 @@ func (r Reading) proto() *ocrv1.Receipt {
 	out := &ocrv1.Receipt{
 		Merchant: r.Merchant, Date: r.Date, Currency: r.Currency, Subtotal: r.Subtotal,
 		Tax: r.Tax, Tip: r.Tip, Discount: r.Discount, Rounding: r.Rounding, Total: r.Total,
-		Confidence: r.Confidence,
+		Confidence: r.Calibrated(),
 	}
 	for _, it := range r.Items {
 		out.Lines = append(out.Lines, &ocrv1.Line{

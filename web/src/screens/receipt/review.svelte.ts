@@ -11,12 +11,8 @@ export type Read = components["schemas"]["ReceiptPreview"];
 type Corrections = components["schemas"]["ReceiptCorrections"];
 type Item = Read["lines"][number];
 
-/**
- * checkBelow has the confidence of each field below which the user should check it. On receipts of
- * other shops, at least 90 % of the values above are right (docs/benchmarks.md). Only the limit of
- * the lines was not measured.
- */
-const checkBelow = { merchant: 0.8, date: 0.7, currency: 0.75, total: 0.75, lines: 0.8 };
+/** checkBelow is the expected share of correct values below which the user should check a field. */
+const checkBelow = 0.9;
 
 /** Line is an item of the receipt. Amounts are texts as typed. */
 export class Line {
@@ -81,7 +77,7 @@ export class Review {
     // The API layer reads the member total of the map as digits, because that is the name of a
     // field of money.
     const confidence = this.read.confidence[field];
-    if (confidence === undefined || Number(confidence) >= checkBelow[field]) return false;
+    if (confidence === undefined || Number(confidence) >= checkBelow) return false;
     return field === "total"
       ? this[field] === amountText(this.read.total ?? "")
       : this[field] === this.read[field];
@@ -89,7 +85,7 @@ export class Review {
 
   get doubtfulLines(): boolean {
     const confidence = this.read.confidence["lines"];
-    return confidence !== undefined && Number(confidence) < checkBelow.lines;
+    return confidence !== undefined && Number(confidence) < checkBelow;
   }
 
   /** selectWallet books from another wallet, in its currency if none is printed. */

@@ -28,6 +28,11 @@ func TestFindMerchantsJoinsLines(t *testing.T) {
 			"OLD HARBOUR HARDWARE ENTERPRISE (NORTH QUAY) SDN BHD",
 		},
 		{
+			"OLD HARBOUR HARDWARE\nENTERFRISE TNORTH\nQUAY SDN BHI\n123456-X",
+			"OLD HARBOUR HARDWARE ENTERFRISE TNORTH QUAY SDN BHD",
+		},
+		{"OLD HARBOUR\nENTERPRISE\nBLUE DOOR SDN BHD", "OLD HARBOUR ENTERPRISE"},
+		{
 			"REDEEM VOUCHER BEFORE POINTS EXPIRE\nGREEN & CO SDN BHD\n12 Mill Road",
 			"GREEN & CO SDN BHD",
 		},
@@ -68,6 +73,9 @@ func TestFindMerchantsChoosesSeller(t *testing.T) {
 		"street above the name": {"Mühlenstraße 12\n12345 Neustadt\nFern Blumen", "Fern Blumen"},
 		"customer above the name": {
 			"Bill to:\nBlue Door Ltd\nFern Flowers\n12 Mill Road", "Fern Flowers",
+		},
+		"person to whom the invoice is addressed": {
+			"T.a.v. Anna Fakestreet\nFern Blumen\nRheinstraße 3", "Fern Blumen",
 		},
 		"former name below the name": {
 			"Fern Flowers\nformerly known as\nOld Harbour Ltd", "Fern Flowers",

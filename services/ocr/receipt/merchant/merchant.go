@@ -33,8 +33,8 @@ func Find(lines []*printed.Line) []printed.Field {
 		if index > 0 {
 			above = head[index-1].Text
 			// The line is the second part of a name that was added below.
-			if (beginsContinued(line) || endsName(head[index-1], line)) &&
-				continues(head[index-1], line) {
+			if (beginsContinued(line) || endsName(head[index-1], line) ||
+				endsThirdRow(head[index-1], line)) && continues(head[index-1], line) {
 				continue
 			}
 		}
@@ -118,6 +118,9 @@ func continues(line, next *printed.Line) bool {
 	if closesBracket(next.Text) && (opensBracket(line.Text) || legal.MatchString(next.Text)) {
 		return printed.HasName(line) && !contact.MatchString(line.Text)
 	}
+	if endsThirdRow(line, next) {
+		return true
+	}
 	// A name ends with its legal form.
 	if legal.MatchString(line.Text) && !legal.MatchString(next.Text) {
 		return false
@@ -145,6 +148,14 @@ func continues(line, next *printed.Line) bool {
 func endsName(line, next *printed.Line) bool {
 	return legal.MatchString(next.Text) && !legal.MatchString(merchantName(line.Text)) &&
 		(nameEnd.MatchString(next.Text) || openName.MatchString(line.Text))
+}
+
+// endsThirdRow reports whether next has the last word of a name and its legal form, and line the
+// part before them: "ENTERPRISE (NORTH / QUAY) SDN BHD". The brackets may be misread.
+func endsThirdRow(line, next *printed.Line) bool {
+	end := merchantName(next.Text)
+	return beginsContinued(line) && len(line.Tokens) == 2 && legal.MatchString(end) &&
+		!legal.MatchString(line.Tokens[1]) && len(strings.Fields(end)) <= 3
 }
 
 func beginsContinued(l *printed.Line) bool {

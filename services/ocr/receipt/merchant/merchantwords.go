@@ -55,6 +55,7 @@ var (
 		`cash|date|datum|fecha|time|page|order|table|tisch|pos|terminal|cashier|kasse|served by|`+
 			`es bediente|bedienung|kellner|serveur|operator[ei]?|inh(?:aber)?`,
 		`customer|member|ship to|bill to|sold to|formerly|licen[sc]ee of`,
+		`t\.a\.v|z\.\s?hd|attn|c/o`,
 		`welcome|willkommen|bienvenue|thank|please|goods|sold|returnable|refund|exchange|`+
 			`vouchers?|points?|redeem|expiry|survey|promotions?`,
 	).String() + `|@`)

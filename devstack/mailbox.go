@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/coffer-budget/coffer/services/auth/mailbox"
@@ -68,6 +69,8 @@ func (s *Stack) mailEnvironment(config Config) map[string]string {
 		"EMAIL_VERIFICATION": verification,
 
 		"SMTP_URL":  "smtp://" + s.smtp + "?starttls=off",
-		"MAIL_FROM": "Coffer <no-reply@localhost>", "PUBLIC_URL": s.URL,
+		"MAIL_FROM": "Coffer <no-reply@localhost>",
+		// Passkeys need a domain.
+		"PUBLIC_URL": strings.Replace(s.URL, "127.0.0.1", "localhost", 1),
 	}
 }

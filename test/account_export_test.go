@@ -92,7 +92,7 @@ func TestExportAccount(t *testing.T) {
 	known := []string{
 		"memberships.jsonl", "limits.jsonl", "transactions.csv", "coffer.journal",
 		"attachments.jsonl", "deliveries.jsonl", "audit.jsonl", "reconciliations.jsonl",
-		"assignments.jsonl", attached, image,
+		"assignments.jsonl", "passkeys.jsonl", attached, image,
 	}
 	for _, f := range a.Files {
 		_, compared := lists[f.Path]

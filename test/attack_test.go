@@ -119,6 +119,7 @@ func (s *attackRun) newUserWithResources(t *testing.T, word string) (*user, map[
 	ids["member"] = friend.id
 	ids["session"] = me.get("/api/v1/auth/sessions").ok("SESSIONS_FETCHED").text("sessions.0.id")
 	ids["token"] = me.newPersonalToken("read").text("personalToken.id")
+	ids["passkey"] = me.addPasskey(word).id
 	ids["notification"] = me.notified("budget.v1.invitation.answered", 1)[0]["id"].(string)
 	require.EventuallyWithT(t, func(c *assert.CollectT) {
 		list := me.get("/api/v1/webhooks/" + ids["webhook"] + "/deliveries").
@@ -240,7 +241,7 @@ func (s *attackRun) body(t *testing.T, operation operation) object {
 		"fromWalletId": s.attackerIDs["wallet"], "toWalletId": s.attackerIDs["bank"], "toAmount": 1,
 		"toCurrency": "EUR", "notes": "by card", "target": 9, "targetDate": "2030-01-01",
 		"payee": "Shop", "tags": []string{"Trip"}, "timeZone": "UTC", "weekStart": "monday",
-		"locale": "de-DE", "baseCurrency": "EUR",
+		"locale": "de-DE", "baseCurrency": "EUR", "ceremonyId": "none", "credential": "{}",
 		"defaultWalletId": s.attackerIDs["wallet"], "defaultCategoryId": s.attackerIDs["category"],
 		"accounts": []object{}, "categories": []object{}, "confirm": []string{"SIGN_ASSUMED"},
 		"defaults": object{"walletId": s.attackerIDs["wallet"]}, "force": false,
@@ -261,12 +262,15 @@ func (s *attackRun) body(t *testing.T, operation operation) object {
 		},
 		"alertThresholds": []int{50}, "currentPassword": "not the password",
 		"newPassword": "another long secret",
-		"scopes":      []string{"read"}, "token": "none", "invitationToken": "",
-		"mfaToken": "none", "cancelToken": "none", "code": "123456", "replace": false, "query": "",
+		"scopes":      []string{"read"}, "token": "none", "invitationToken": "", "query": "",
+		"mfaToken": "none", "cancelToken": "none", "code": "123456", "replace": false,
 		"expiresAt": time.Now().Add(time.Hour).UTC().Format(time.RFC3339),
 	}
-	if operation.OperationID == "createView" {
+	switch operation.OperationID {
+	case "createView":
 		known["kind"] = "transactions"
+	case "loginPasskey":
+		known["assertion"] = "{}"
 	}
 	body := object{}
 	described := operation.RequestBody.Value.Content.Get("application/json")
@@ -274,27 +278,18 @@ func (s *attackRun) body(t *testing.T, operation operation) object {
 		if v, ok := known[field]; ok {
 			body[field] = v
 		} else {
-			// An external id is the client's own, and a request with splits has no categoryId. A
-			// request with tags has no addTags and removeTags, and one with a code no recoveryCode.
+			// An external id is the client's own, a request with splits has no categoryId, one with
+			// tags no addTags and removeTags, and one with a code no recoveryCode and assertion.
 			require.Contains(t, []string{
 				"endDate", "response", "externalId", "splits", "mapping", "addTags", "removeTags",
-				"cleared", "recoveryCode",
+				"cleared", "recoveryCode", "assertion",
 			}, field, "add this field of %s to this test", operation.OperationID)
 		}
 	}
 	if operation.OperationID == "reauthenticate" {
-		delete(body, "code") // A request has either a password or a code.
+		// A request has either a password or another proof.
+		delete(body, "code")
+		delete(body, "ceremonyId")
 	}
 	return body
-}
-
-// with returns the fields of both objects. If both have a field, the value of more is used.
-func with(body, more object) object {
-	all := object{}
-	for _, from := range []object{body, more} {
-		for k, v := range from {
-			all[k] = v
-		}
-	}
-	return all
 }

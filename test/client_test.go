@@ -251,6 +251,17 @@ func (u *user) category(name string) string {
 		text("category.id")
 }
 
+// with returns the fields of both objects. If both have a field, the value of more is used.
+func with(body, more object) object {
+	all := object{}
+	for _, from := range []object{body, more} {
+		for k, v := range from {
+			all[k] = v
+		}
+	}
+	return all
+}
+
 // expense returns the body of an ordinary transaction.
 func expense(wallet, category, amount string) object {
 	return object{

@@ -69,6 +69,8 @@ var worstRequests = map[string]func(c *costRun) []worstRequest{
 	"deleteTotp":          disabledTotp,
 	"createRecoveryCodes": renewedCodes,
 	"loginMfa":            secondStep,
+	"createPasskey":       registeredPasskey,
+	"loginPasskey":        passkeySignIn,
 	"listTransactions": func(c *costRun) []worstRequest {
 		get := func(query url.Values) func() response {
 			query.Set("limit", "200")

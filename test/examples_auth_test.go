@@ -35,6 +35,7 @@ func (r *recorder) sessions(me *user) {
 	r.call(me, http.MethodGet, "/api/v1/auth/me", nil)
 	r.call(me, http.MethodPost, "/api/v1/auth/reauthenticate", object{"password": me.password})
 	r.factors(me)
+	r.passkeys(me)
 	r.call(me, http.MethodPatch, "/api/v1/auth/me", object{"name": "Ada Lovelace"})
 	other := *me
 	other.signIn()
@@ -72,4 +73,17 @@ func (r *recorder) factors(me *user) {
 	})
 	r.call(me, http.MethodPost, "/api/v1/auth/recovery-codes", object{})
 	r.call(me, http.MethodDelete, "/api/v1/auth/totp", nil)
+}
+
+// passkeys adds a passkey, signs in with it, and deletes it.
+func (r *recorder) passkeys(me *user) {
+	d := me.newDevice()
+	begun := r.call(me, http.MethodPost, "/api/v1/auth/passkeys/options", object{})
+	created := r.call(me, http.MethodPost, "/api/v1/auth/passkeys", d.registration(begun))
+	r.call(me, http.MethodGet, "/api/v1/auth/passkeys", nil)
+	path := "/api/v1/auth/passkeys/" + created.text("passkey.id")
+	r.call(me, http.MethodPatch, path, object{"name": "Laptop"})
+	begun = r.call(me, http.MethodPost, "/api/v1/auth/login/passkey/options", object{})
+	r.call(me, http.MethodPost, "/api/v1/auth/login/passkey", d.assertion(begun))
+	r.call(me, http.MethodDelete, path, nil)
 }

@@ -126,8 +126,13 @@ var (
 		"otpauthUri": "otpauth://totp/Coffer:ada@example.com?algorithm=SHA1&digits=6" +
 			"&issuer=Coffer&period=30&secret=" + exampleSecret,
 		// The image of a QR code is long.
-		"qrSvg": `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 49 49">...</svg>`,
-		"x":     "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo", "kid": "2026-11-20",
+		"qrSvg":      `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 49 49">...</svg>`,
+		"ceremonyId": "wE3pTQ0cG5uXnZsY1bQ7Kq2dJm9hVf4oLr8aSiUyNxC",
+		// JSON of WebAuthn, shortened.
+		"options":    `{"challenge":"9Ct0...","rpId":"coffer.example.org","timeout":300000}`,
+		"credential": `{"id":"Zm9v...","type":"public-key","response":{}}`,
+		"assertion":  `{"id":"Zm9v...","type":"public-key","response":{}}`,
+		"x":          "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo", "kid": "2026-11-20",
 	}
 )
 

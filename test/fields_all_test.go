@@ -22,6 +22,7 @@ var noFieldTest = map[protoreflect.FullName]string{
 	"coffer.budget.v1.Event":      "it is the envelope of the events that these tests read",
 	"coffer.budget.v1.Notification": "its data is the event, and a client changes read only, " +
 		"see notifications_test.go",
+	"coffer.auth.v1.Passkey":           "a client sets the name only, see passkeys_test.go",
 	"coffer.auth.v1.PersonalToken":     "no request changes it, see tokens_test.go",
 	"coffer.ledger.v1.Reconciliation":  "no request changes it, see reconciliations_test.go",
 	"coffer.ledger.v1.View":            "no events, changes or exports have it, see views_test.go",

@@ -30,7 +30,7 @@ func mailed(t *testing.T, to, substring string) string {
 	require.Len(t, mail.Links, 1)
 	link, token, found := strings.Cut(mail.Links[0], "#")
 	require.True(t, found)
-	require.True(t, strings.HasPrefix(link, stack.URL+"/"), link)
+	require.True(t, strings.HasPrefix(link, publicURL(stack.URL)+"/"), link)
 	return token
 }
 

@@ -62,9 +62,16 @@ var testedElsewhere = map[string]string{
 	"deleteAccount IDEMPOTENCY_KEY_CONFLICT":         "cannot occur",
 	"cancelAccountDeletion IDEMPOTENCY_KEY_CONFLICT": "cannot occur",
 	// Their requests have no fields.
-	"sendVerification IDEMPOTENCY_KEY_CONFLICT":    "cannot occur",
-	"createRecoveryCodes IDEMPOTENCY_KEY_CONFLICT": "cannot occur",
-	"verifyEmail EMAIL_ALREADY_EXISTS":             "TestUpdateMeWithVerification",
+	"sendVerification IDEMPOTENCY_KEY_CONFLICT":     "cannot occur",
+	"createRecoveryCodes IDEMPOTENCY_KEY_CONFLICT":  "cannot occur",
+	"createPasskeyOptions IDEMPOTENCY_KEY_CONFLICT": "cannot occur",
+	"PASSKEYS_UNAVAILABLE":                          "TestPasskeysUnavailable",
+	"createPasskey LIMIT_REACHED":                   "TestCreatePasskey",
+	"loginMfa PASSKEY_CLONED":                       "TestLoginPasskey",
+	"loginMfa ACCOUNT_DELETION_PENDING":             "TestLoginPasskeyDuringDeletion",
+	"loginPasskey ACCOUNT_DELETION_PENDING":         "TestLoginPasskeyDuringDeletion",
+	"reauthenticate PASSKEY_CLONED":                 "TestLoginPasskey",
+	"verifyEmail EMAIL_ALREADY_EXISTS":              "TestUpdateMeWithVerification",
 }
 
 // untested returns the errors that the OpenAPI document lists and no test has received.

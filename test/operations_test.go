@@ -102,8 +102,9 @@ func TestOperations(t *testing.T) {
 		}
 		require.Equal(t, []string{
 			"cancelAccountDeletion", "exchangePersonalToken", "forgotPassword",
-			"getAccountDeletion", "getKeySet", "login", "loginMfa", "openInvitation", "refresh",
-			"register", "resetPassword", "revertEmail", "verifyEmail",
+			"getAccountDeletion", "getKeySet", "login", "loginMfa", "loginPasskey",
+			"loginPasskeyOptions", "openInvitation", "refresh", "register", "resetPassword",
+			"revertEmail", "verifyEmail",
 		}, public)
 		bad := map[string]string{
 			"none": "", "no bearer": "Basic YTpi", "no token": "Bearer ", "no JWT": "Bearer abc",

@@ -93,6 +93,9 @@ const (
 	LoginSucceeded         AuditEntryType = "login_succeeded"
 	MemberRemoved          AuditEntryType = "member_removed"
 	MemberUpdated          AuditEntryType = "member_updated"
+	PasskeyCloned          AuditEntryType = "passkey_cloned"
+	PasskeyCreated         AuditEntryType = "passkey_created"
+	PasskeyDeleted         AuditEntryType = "passkey_deleted"
 	PasswordChangeFailed   AuditEntryType = "password_change_failed"
 	PasswordChanged        AuditEntryType = "password_changed"
 	PasswordReset          AuditEntryType = "password_reset"
@@ -145,6 +148,12 @@ func (e AuditEntryType) Valid() bool {
 	case MemberRemoved:
 		return true
 	case MemberUpdated:
+		return true
+	case PasskeyCloned:
+		return true
+	case PasskeyCreated:
+		return true
+	case PasskeyDeleted:
 		return true
 	case PasswordChangeFailed:
 		return true
@@ -711,6 +720,36 @@ func (e CreateImportResultCode) Valid() bool {
 	}
 }
 
+// Defines values for CreatePasskeyOptionsResultCode.
+const (
+	CreatePasskeyOptionsResultCodePASSKEYOPTIONSCREATED CreatePasskeyOptionsResultCode = "PASSKEY_OPTIONS_CREATED"
+)
+
+// Valid indicates whether the value is a known member of the CreatePasskeyOptionsResultCode enum.
+func (e CreatePasskeyOptionsResultCode) Valid() bool {
+	switch e {
+	case CreatePasskeyOptionsResultCodePASSKEYOPTIONSCREATED:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for CreatePasskeyResultCode.
+const (
+	PASSKEYCREATED CreatePasskeyResultCode = "PASSKEY_CREATED"
+)
+
+// Valid indicates whether the value is a known member of the CreatePasskeyResultCode enum.
+func (e CreatePasskeyResultCode) Valid() bool {
+	switch e {
+	case PASSKEYCREATED:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for CreatePersonalTokenRequestScopes.
 const (
 	CreatePersonalTokenRequestScopesBudgetsWrite      CreatePersonalTokenRequestScopes = "budgets:write"
@@ -1224,6 +1263,21 @@ const (
 func (e DeleteNotificationResultCode) Valid() bool {
 	switch e {
 	case NOTIFICATIONDELETED:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for DeletePasskeyResultCode.
+const (
+	PASSKEYDELETED DeletePasskeyResultCode = "PASSKEY_DELETED"
+)
+
+// Valid indicates whether the value is a known member of the DeletePasskeyResultCode enum.
+func (e DeletePasskeyResultCode) Valid() bool {
+	switch e {
+	case PASSKEYDELETED:
 		return true
 	default:
 		return false
@@ -2667,6 +2721,21 @@ func (e ListNotificationsResultCode) Valid() bool {
 	}
 }
 
+// Defines values for ListPasskeysResultCode.
+const (
+	PASSKEYSFETCHED ListPasskeysResultCode = "PASSKEYS_FETCHED"
+)
+
+// Valid indicates whether the value is a known member of the ListPasskeysResultCode enum.
+func (e ListPasskeysResultCode) Valid() bool {
+	switch e {
+	case PASSKEYSFETCHED:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ListPayeesResultCode.
 const (
 	PAYEESFETCHED ListPayeesResultCode = "PAYEES_FETCHED"
@@ -2988,6 +3057,51 @@ func (e LoginMfaResultTokenType) Valid() bool {
 	}
 }
 
+// Defines values for LoginPasskeyOptionsResultCode.
+const (
+	LoginPasskeyOptionsResultCodePASSKEYOPTIONSCREATED LoginPasskeyOptionsResultCode = "PASSKEY_OPTIONS_CREATED"
+)
+
+// Valid indicates whether the value is a known member of the LoginPasskeyOptionsResultCode enum.
+func (e LoginPasskeyOptionsResultCode) Valid() bool {
+	switch e {
+	case LoginPasskeyOptionsResultCodePASSKEYOPTIONSCREATED:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for LoginPasskeyResultCode.
+const (
+	LoginPasskeyResultCodeLOGINSUCCESS LoginPasskeyResultCode = "LOGIN_SUCCESS"
+)
+
+// Valid indicates whether the value is a known member of the LoginPasskeyResultCode enum.
+func (e LoginPasskeyResultCode) Valid() bool {
+	switch e {
+	case LoginPasskeyResultCodeLOGINSUCCESS:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for LoginPasskeyResultTokenType.
+const (
+	LoginPasskeyResultTokenTypeBearer LoginPasskeyResultTokenType = "Bearer"
+)
+
+// Valid indicates whether the value is a known member of the LoginPasskeyResultTokenType enum.
+func (e LoginPasskeyResultTokenType) Valid() bool {
+	switch e {
+	case LoginPasskeyResultTokenTypeBearer:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for LoginResultCode.
 const (
 	LoginResultCodeLOGINSUCCESS LoginResultCode = "LOGIN_SUCCESS"
@@ -3008,16 +3122,19 @@ func (e LoginResultCode) Valid() bool {
 
 // Defines values for LoginResultMethods.
 const (
-	Recovery LoginResultMethods = "recovery"
-	Totp     LoginResultMethods = "totp"
+	LoginResultMethodsPasskey  LoginResultMethods = "passkey"
+	LoginResultMethodsRecovery LoginResultMethods = "recovery"
+	LoginResultMethodsTotp     LoginResultMethods = "totp"
 )
 
 // Valid indicates whether the value is a known member of the LoginResultMethods enum.
 func (e LoginResultMethods) Valid() bool {
 	switch e {
-	case Recovery:
+	case LoginResultMethodsPasskey:
 		return true
-	case Totp:
+	case LoginResultMethodsRecovery:
+		return true
+	case LoginResultMethodsTotp:
 		return true
 	default:
 		return false
@@ -4158,6 +4275,21 @@ func (e UpdateNotificationsResultCode) Valid() bool {
 	}
 }
 
+// Defines values for UpdatePasskeyResultCode.
+const (
+	PASSKEYUPDATED UpdatePasskeyResultCode = "PASSKEY_UPDATED"
+)
+
+// Valid indicates whether the value is a known member of the UpdatePasskeyResultCode enum.
+func (e UpdatePasskeyResultCode) Valid() bool {
+	switch e {
+	case PASSKEYUPDATED:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for UpdateRuleRequestMatch.
 const (
 	UpdateRuleRequestMatchAll UpdateRuleRequestMatch = "all"
@@ -4674,6 +4806,21 @@ const (
 func (e LoginMfaParamsSession) Valid() bool {
 	switch e {
 	case LoginMfaParamsSessionCookie:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for LoginPasskeyParamsSession.
+const (
+	LoginPasskeyParamsSessionCookie LoginPasskeyParamsSession = "cookie"
+)
+
+// Valid indicates whether the value is a known member of the LoginPasskeyParamsSession enum.
+func (e LoginPasskeyParamsSession) Valid() bool {
+	switch e {
+	case LoginPasskeyParamsSessionCookie:
 		return true
 	default:
 		return false
@@ -5267,7 +5414,7 @@ func (e ListWebhookDeliveriesParamsStatus) Valid() bool {
 
 // AccountDeletion AccountDeletion is the state of the deletion of an account. It does not name the user.
 //
-// Example: {"erasesAt":"2026-11-23T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000058","requestedAt":"2026-11-20T10:15:00.000Z","services":[],"status":"waiting"}
+// Example: {"erasesAt":"2026-11-23T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000059","requestedAt":"2026-11-20T10:15:00.000Z","services":[],"status":"waiting"}
 type AccountDeletion struct {
 	// ErasesAt Time at which the deletion begins, RFC 3339 in UTC.
 	ErasesAt time.Time `json:"erasesAt"`
@@ -5409,10 +5556,10 @@ type AuditEntry struct {
 	// Sharing Details of invitation_sent, invitation_answered, invitation_ended, member_updated and member_removed; absent in entries of another type.
 	Sharing *AuditSharing `json:"sharing,omitempty"`
 
-	// TokenName Name of the personal access token in entries of token_created and token_deleted; absent in entries of another type.
+	// TokenName Name of the personal access token or passkey in entries of token_created, token_deleted, passkey_created, passkey_deleted and passkey_cloned; absent in entries of another type.
 	TokenName *string `json:"tokenName,omitempty"`
 
-	// Type Type of the event: registered, login_succeeded, login_failed, refresh_token_reused, session_ended, logged_out, password_changed, password_change_failed, password_reset, profile_changed, email_changed, email_change_failed, email_change_requested, email_confirmed, email_reverted, invitation_sent, invitation_answered, invitation_ended, member_updated, member_removed, token_created, token_deleted, reauthenticated, reauthentication_failed, account_exported, second_factor_failed, totp_enabled, totp_disabled, recovery_codes_created, recovery_code_used, deletion_requested or deletion_canceled.
+	// Type Type of the event: registered, login_succeeded, login_failed, refresh_token_reused, session_ended, logged_out, password_changed, password_change_failed, password_reset, profile_changed, email_changed, email_change_failed, email_change_requested, email_confirmed, email_reverted, invitation_sent, invitation_answered, invitation_ended, member_updated, member_removed, token_created, token_deleted, reauthenticated, reauthentication_failed, account_exported, second_factor_failed, totp_enabled, totp_disabled, recovery_codes_created, recovery_code_used, passkey_created, passkey_deleted, passkey_cloned, deletion_requested or deletion_canceled.
 	Type AuditEntryType `json:"type"`
 
 	// UserAgent User-Agent header of the client, at most 255 characters. Absent if it is unknown.
@@ -5422,7 +5569,7 @@ type AuditEntry struct {
 // AuditEntryOutcome success or failure.
 type AuditEntryOutcome string
 
-// AuditEntryType Type of the event: registered, login_succeeded, login_failed, refresh_token_reused, session_ended, logged_out, password_changed, password_change_failed, password_reset, profile_changed, email_changed, email_change_failed, email_change_requested, email_confirmed, email_reverted, invitation_sent, invitation_answered, invitation_ended, member_updated, member_removed, token_created, token_deleted, reauthenticated, reauthentication_failed, account_exported, second_factor_failed, totp_enabled, totp_disabled, recovery_codes_created, recovery_code_used, deletion_requested or deletion_canceled.
+// AuditEntryType Type of the event: registered, login_succeeded, login_failed, refresh_token_reused, session_ended, logged_out, password_changed, password_change_failed, password_reset, profile_changed, email_changed, email_change_failed, email_change_requested, email_confirmed, email_reverted, invitation_sent, invitation_answered, invitation_ended, member_updated, member_removed, token_created, token_deleted, reauthenticated, reauthentication_failed, account_exported, second_factor_failed, totp_enabled, totp_disabled, recovery_codes_created, recovery_code_used, passkey_created, passkey_deleted, passkey_cloned, deletion_requested or deletion_canceled.
 type AuditEntryType string
 
 // AuditSharing AuditSharing describes an event between the owner and a member of a shared budget.
@@ -6199,6 +6346,59 @@ type CreateImportResult struct {
 // CreateImportResultCode The result of the operation, for programs.
 type CreateImportResultCode string
 
+// CreatePasskeyOptionsRequest defines model for CreatePasskeyOptionsRequest.
+type CreatePasskeyOptionsRequest = map[string]interface{}
+
+// CreatePasskeyOptionsResult defines model for CreatePasskeyOptionsResult.
+type CreatePasskeyOptionsResult struct {
+	// CeremonyId Identifies the registration in POST /api/v1/auth/passkeys. It works once.
+	CeremonyId string `json:"ceremonyId"`
+
+	// Code The result of the operation, for programs.
+	Code CreatePasskeyOptionsResultCode `json:"code"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
+
+	// Options JSON for PublicKeyCredential.parseCreationOptionsFromJSON.
+	Options string `json:"options"`
+}
+
+// CreatePasskeyOptionsResultCode The result of the operation, for programs.
+type CreatePasskeyOptionsResultCode string
+
+// CreatePasskeyRequest defines model for CreatePasskeyRequest.
+type CreatePasskeyRequest struct {
+	// CeremonyId ceremonyId of POST /api/v1/auth/passkeys/options.
+	CeremonyId string `json:"ceremonyId"`
+
+	// Credential JSON of the created PublicKeyCredential (toJSON).
+	Credential string `json:"credential"`
+
+	// Name 1 to 100 characters.
+	Name string `json:"name"`
+}
+
+// CreatePasskeyResult defines model for CreatePasskeyResult.
+type CreatePasskeyResult struct {
+	// Code The result of the operation, for programs.
+	Code CreatePasskeyResultCode `json:"code"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
+
+	// Passkey Passkey is a passkey of a user, without its key.
+	//
+	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","disabled":false,"id":"0199f0c5-0000-7000-8000-000000000048","name":"Phone"}
+	Passkey Passkey `json:"passkey"`
+
+	// RecoveryCodes 10 recovery codes, each of which replaces the passkey once. Only for a user who had none.
+	RecoveryCodes *[]string `json:"recoveryCodes,omitempty"`
+}
+
+// CreatePasskeyResultCode The result of the operation, for programs.
+type CreatePasskeyResultCode string
+
 // CreatePersonalTokenRequest defines model for CreatePersonalTokenRequest.
 type CreatePersonalTokenRequest struct {
 	// ExpiresAt Time at which the token expires, RFC 3339: in the future, at most 366 days from now. By default 90 days from now.
@@ -6836,6 +7036,21 @@ type DeleteNotificationResult struct {
 // DeleteNotificationResultCode The result of the operation, for programs.
 type DeleteNotificationResultCode string
 
+// DeletePasskeyResult defines model for DeletePasskeyResult.
+type DeletePasskeyResult struct {
+	// Code The result of the operation, for programs.
+	Code DeletePasskeyResultCode `json:"code"`
+
+	// Id Id of the deleted passkey.
+	Id openapi_types.UUID `json:"id"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
+}
+
+// DeletePasskeyResultCode The result of the operation, for programs.
+type DeletePasskeyResultCode string
+
 // DeletePersonalTokenResult defines model for DeletePersonalTokenResult.
 type DeletePersonalTokenResult struct {
 	// Code The result of the operation, for programs.
@@ -7143,8 +7358,11 @@ type ExchangePersonalTokenResultTokenType string
 
 // Factors Factors are the second factors of a user, without secrets.
 //
-// Example: {"recoveryCodesLeft":10,"totpEnabledAt":"2026-11-20T10:15:00.000Z"}
+// Example: {"passkeys":0,"recoveryCodesLeft":10,"totpEnabledAt":"2026-11-20T10:15:00.000Z"}
 type Factors struct {
+	// Passkeys Number of passkeys, also disabled ones.
+	Passkeys int32 `json:"passkeys"`
+
 	// RecoveryCodesLeft Number of recovery codes that were not used.
 	RecoveryCodesLeft int32 `json:"recoveryCodesLeft"`
 
@@ -7325,7 +7543,7 @@ type GetFactorsResult struct {
 
 	// Factors Factors are the second factors of a user, without secrets.
 	//
-	// Example: {"recoveryCodesLeft":10,"totpEnabledAt":"2026-11-20T10:15:00.000Z"}
+	// Example: {"passkeys":0,"recoveryCodesLeft":10,"totpEnabledAt":"2026-11-20T10:15:00.000Z"}
 	Factors Factors `json:"factors"`
 
 	// Message The result of the operation, in English for users.
@@ -7870,7 +8088,7 @@ type ImportAssumptionReason string
 
 // ImportCategory ImportCategory is a category that a file names.
 //
-// Example: {"categoryId":"0199f0c5-0000-7000-8000-000000000052","count":1,"create":false,"name":"Food"}
+// Example: {"categoryId":"0199f0c5-0000-7000-8000-000000000053","count":1,"create":false,"name":"Food"}
 type ImportCategory struct {
 	// CategoryId Id of the category for these rows.
 	CategoryId *openapi_types.UUID `json:"categoryId,omitempty"`
@@ -8578,6 +8796,21 @@ type ListNotificationsResult struct {
 // ListNotificationsResultCode The result of the operation, for programs.
 type ListNotificationsResultCode string
 
+// ListPasskeysResult defines model for ListPasskeysResult.
+type ListPasskeysResult struct {
+	// Code The result of the operation, for programs.
+	Code ListPasskeysResultCode `json:"code"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
+
+	// Passkeys At most 10.
+	Passkeys []Passkey `json:"passkeys"`
+}
+
+// ListPasskeysResultCode The result of the operation, for programs.
+type ListPasskeysResultCode string
+
 // ListPayeesResult defines model for ListPayeesResult.
 type ListPayeesResult struct {
 	// Code The result of the operation, for programs.
@@ -8901,7 +9134,13 @@ type ListedBudgetStatus string
 
 // LoginMfaRequest defines model for LoginMfaRequest.
 type LoginMfaRequest struct {
-	// Code 6 digits that the authenticator app shows. Either code or recoveryCode is required.
+	// Assertion JSON of the PublicKeyCredential that a passkey returned (toJSON).
+	Assertion *string `json:"assertion,omitempty"`
+
+	// CeremonyId ceremonyId of POST /api/v1/auth/login/passkey/options. Required with assertion.
+	CeremonyId *string `json:"ceremonyId,omitempty"`
+
+	// Code 6 digits that the authenticator app shows. Either code, recoveryCode or assertion is required.
 	Code *string `json:"code,omitempty"`
 
 	// MfaToken mfaToken of the first step.
@@ -8949,6 +9188,74 @@ type LoginMfaResultCode string
 // LoginMfaResultTokenType Always Bearer.
 type LoginMfaResultTokenType string
 
+// LoginPasskeyOptionsRequest defines model for LoginPasskeyOptionsRequest.
+type LoginPasskeyOptionsRequest = map[string]interface{}
+
+// LoginPasskeyOptionsResult defines model for LoginPasskeyOptionsResult.
+type LoginPasskeyOptionsResult struct {
+	// CeremonyId Identifies the use of the passkey. It works once.
+	CeremonyId string `json:"ceremonyId"`
+
+	// Code The result of the operation, for programs.
+	Code LoginPasskeyOptionsResultCode `json:"code"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
+
+	// Options JSON for PublicKeyCredential.parseRequestOptionsFromJSON.
+	Options string `json:"options"`
+}
+
+// LoginPasskeyOptionsResultCode The result of the operation, for programs.
+type LoginPasskeyOptionsResultCode string
+
+// LoginPasskeyRequest defines model for LoginPasskeyRequest.
+type LoginPasskeyRequest struct {
+	// Assertion JSON of the PublicKeyCredential that the passkey returned (toJSON).
+	Assertion string `json:"assertion"`
+
+	// CeremonyId ceremonyId of POST /api/v1/auth/login/passkey/options.
+	CeremonyId string `json:"ceremonyId"`
+}
+
+// LoginPasskeyResult defines model for LoginPasskeyResult.
+type LoginPasskeyResult struct {
+	// AccessToken JWT for the header Authorization: Bearer.
+	AccessToken string `json:"accessToken"`
+
+	// Code The result of the operation, for programs.
+	Code LoginPasskeyResultCode `json:"code"`
+
+	// DeviceKey AES-256 key of the user in base64url, for data that a client keeps on the device after the session has ended. Each sign-in and refresh returns the same key, and nothing else does. It changes with the service key of the installation.
+	DeviceKey string `json:"deviceKey"`
+
+	// ExpiresIn Lifetime of the access token in seconds, 3600 by default.
+	ExpiresIn int32 `json:"expiresIn"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
+
+	// RefreshToken Opaque token for POST /api/v1/auth/refresh. It is valid once. Absent if it is set as a cookie.
+	RefreshToken *string `json:"refreshToken,omitempty"`
+
+	// Token The same as accessToken.
+	Token string `json:"token"`
+
+	// TokenType Always Bearer.
+	TokenType LoginPasskeyResultTokenType `json:"tokenType"`
+
+	// User User is a person with an account.
+	//
+	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","email":"ada@example.com","emailVerified":false,"id":"0199f0c5-0000-7000-8000-000000000001","name":"Ada"}
+	User User `json:"user"`
+}
+
+// LoginPasskeyResultCode The result of the operation, for programs.
+type LoginPasskeyResultCode string
+
+// LoginPasskeyResultTokenType Always Bearer.
+type LoginPasskeyResultTokenType string
+
 // LoginRequest defines model for LoginRequest.
 type LoginRequest struct {
 	// Email In any letter case.
@@ -8975,7 +9282,7 @@ type LoginResult struct {
 	// Message The result of the operation, in English for users.
 	Message string `json:"message"`
 
-	// Methods The second factors of the user: totp (a code of an authenticator app) and recovery (a recovery code). Only with MFA_REQUIRED.
+	// Methods The second factors of the user: totp (a code of an authenticator app), recovery (a recovery code) and passkey. Only with MFA_REQUIRED.
 	Methods *[]LoginResultMethods `json:"methods,omitempty"`
 
 	// MfaToken Token for POST /api/v1/auth/login/mfa. It is valid once. Only with MFA_REQUIRED.
@@ -9209,6 +9516,26 @@ type Pagination struct {
 	NextCursor string `json:"nextCursor"`
 }
 
+// Passkey Passkey is a passkey of a user, without its key.
+//
+// Example: {"createdAt":"2026-11-20T10:15:00.000Z","disabled":false,"id":"0199f0c5-0000-7000-8000-000000000048","name":"Phone"}
+type Passkey struct {
+	// CreatedAt Time of the registration, RFC 3339 in UTC.
+	CreatedAt time.Time `json:"createdAt"`
+
+	// Disabled True if the passkey may have been copied, so that it is not accepted any more.
+	Disabled bool `json:"disabled"`
+
+	// Id UUID, version 7.
+	Id openapi_types.UUID `json:"id"`
+
+	// LastUsedAt Time of the last use, RFC 3339 in UTC. Absent if it was not used.
+	LastUsedAt *time.Time `json:"lastUsedAt,omitempty"`
+
+	// Name 1 to 100 characters.
+	Name string `json:"name"`
+}
+
 // Payee Payee is the other party of transactions.
 //
 // Example: {"categoryId":"0199f0c5-0000-7000-8000-000000000011","lastDate":"2026-11-20T10:15:00.000Z","name":"Corner Bakery","transactionCount":2}
@@ -9286,10 +9613,16 @@ type ProgressState string
 
 // ReauthenticateRequest defines model for ReauthenticateRequest.
 type ReauthenticateRequest struct {
+	// Assertion JSON of the PublicKeyCredential that a passkey returned (toJSON).
+	Assertion *string `json:"assertion,omitempty"`
+
+	// CeremonyId ceremonyId of POST /api/v1/auth/login/passkey/options. Required with assertion.
+	CeremonyId *string `json:"ceremonyId,omitempty"`
+
 	// Code 6 digits that the authenticator app shows.
 	Code *string `json:"code,omitempty"`
 
-	// Password The password of the user, at most 128 characters. Either password, code or recoveryCode is required.
+	// Password The password of the user, at most 128 characters. Either password, code, recoveryCode or assertion is required.
 	Password *string `json:"password,omitempty"`
 
 	// RecoveryCode A recovery code, in any letter case, with or without its hyphen.
@@ -10031,7 +10364,7 @@ type RuleExample struct {
 
 // RuleSuggestion RuleSuggestion is a rule that does not exist yet. CreateRule accepts its name, conditions and actions.
 //
-// Example: {"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000052"}],"conditions":[{"field":"payee","op":"startsWith","values":["Bakery"]}],"count":3,"name":"Bakery"}
+// Example: {"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000053"}],"conditions":[{"field":"payee","op":"startsWith","values":["Bakery"]}],"count":3,"name":"Bakery"}
 type RuleSuggestion struct {
 	// Actions One action, which sets a category.
 	Actions []RuleAction `json:"actions"`
@@ -10063,7 +10396,7 @@ type SendVerificationResultCode string
 
 // Session Session is a sign-in of a user on a device.
 //
-// Example: {"createdAt":"2026-11-20T10:15:00.000Z","current":false,"expiresAt":"2026-12-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000048","ipAddress":"203.0.113.7","lastUsedAt":"2026-11-20T10:15:00.000Z","userAgent":"Go-http-client/1.1"}
+// Example: {"createdAt":"2026-11-20T10:15:00.000Z","current":false,"expiresAt":"2026-12-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000049","ipAddress":"203.0.113.7","lastUsedAt":"2026-11-20T10:15:00.000Z","userAgent":"Go-http-client/1.1"}
 type Session struct {
 	// CreatedAt Time of the sign-in, RFC 3339 in UTC.
 	CreatedAt time.Time `json:"createdAt"`
@@ -10150,7 +10483,7 @@ type ShareBudgetResultCode string
 
 // Split Split is a part of a transaction with a separate category. It counts with the type of its transaction: a part of an expense is part of the expense of its category, and a negative part, such as a refund, lowers that expense. It is never income. A negative part of an income lowers the income of its category in the same way. All totals of Coffer use this definition, and count a split transaction once.
 //
-// Example: {"amount":8,"categoryId":"0199f0c5-0000-7000-8000-000000000052","description":"Bread"}
+// Example: {"amount":8,"categoryId":"0199f0c5-0000-7000-8000-000000000053","description":"Bread"}
 type Split struct {
 	// Amount In the major unit of the transaction's currency: positive, and negative for a refund. Not 0.
 	Amount json.Number `json:"amount"`
@@ -10333,7 +10666,7 @@ type TestWebhookResultCode string
 
 // Tombstone Tombstone is a deleted object.
 //
-// Example: {"deletedAt":"2026-11-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000056","kind":"category"}
+// Example: {"deletedAt":"2026-11-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000057","kind":"category"}
 type Tombstone struct {
 	// DeletedAt Time of the deletion; RFC 3339, UTC.
 	DeletedAt time.Time `json:"deletedAt"`
@@ -10958,6 +11291,29 @@ type UpdateNotificationsResult struct {
 
 // UpdateNotificationsResultCode The result of the operation, for programs.
 type UpdateNotificationsResultCode string
+
+// UpdatePasskeyRequest defines model for UpdatePasskeyRequest.
+type UpdatePasskeyRequest struct {
+	// Name New name, 1 to 100 characters.
+	Name *string `json:"name,omitempty"`
+}
+
+// UpdatePasskeyResult defines model for UpdatePasskeyResult.
+type UpdatePasskeyResult struct {
+	// Code The result of the operation, for programs.
+	Code UpdatePasskeyResultCode `json:"code"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
+
+	// Passkey Passkey is a passkey of a user, without its key.
+	//
+	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","disabled":false,"id":"0199f0c5-0000-7000-8000-000000000048","name":"Phone"}
+	Passkey Passkey `json:"passkey"`
+}
+
+// UpdatePasskeyResultCode The result of the operation, for programs.
+type UpdatePasskeyResultCode string
 
 // UpdateRuleRequest defines model for UpdateRuleRequest.
 type UpdateRuleRequest struct {
@@ -11606,6 +11962,9 @@ type WithdrawInvitationResultCode string
 // At defines model for At.
 type At = openapi_types.Date
 
+// AuthId defines model for AuthId.
+type AuthId = openapi_types.UUID
+
 // BudgetId defines model for BudgetId.
 type BudgetId = openapi_types.UUID
 
@@ -11756,10 +12115,34 @@ type LoginMfaParams struct {
 // LoginMfaParamsSession defines parameters for LoginMfa.
 type LoginMfaParamsSession string
 
+// LoginPasskeyParams defines parameters for LoginPasskey.
+type LoginPasskeyParams struct {
+	// Session The value cookie sets the refresh token as a cookie that scripts cannot read, and omits it from the body. This is for web applications.
+	Session *LoginPasskeyParamsSession `form:"session,omitempty" json:"session,omitempty"`
+
+	// IdempotencyKey Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response. At most 255 printable ASCII characters.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// LoginPasskeyParamsSession defines parameters for LoginPasskey.
+type LoginPasskeyParamsSession string
+
 // UpdateMeParams defines parameters for UpdateMe.
 type UpdateMeParams struct {
 	// IfMatch ETag of the version that the change is based on. If it is absent, the change applies to any version.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// CreatePasskeyParams defines parameters for CreatePasskey.
+type CreatePasskeyParams struct {
+	// IdempotencyKey Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response. At most 255 printable ASCII characters.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// CreatePasskeyOptionsParams defines parameters for CreatePasskeyOptions.
+type CreatePasskeyOptionsParams struct {
+	// IdempotencyKey Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response. At most 255 printable ASCII characters.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // ForgotPasswordParams defines parameters for ForgotPassword.
@@ -12950,11 +13333,26 @@ type LoginJSONRequestBody = LoginRequest
 // LoginMfaJSONRequestBody defines body for LoginMfa for application/json ContentType.
 type LoginMfaJSONRequestBody = LoginMfaRequest
 
+// LoginPasskeyJSONRequestBody defines body for LoginPasskey for application/json ContentType.
+type LoginPasskeyJSONRequestBody = LoginPasskeyRequest
+
+// LoginPasskeyOptionsJSONRequestBody defines body for LoginPasskeyOptions for application/json ContentType.
+type LoginPasskeyOptionsJSONRequestBody = LoginPasskeyOptionsRequest
+
 // LogoutJSONRequestBody defines body for Logout for application/json ContentType.
 type LogoutJSONRequestBody = LogoutRequest
 
 // UpdateMeJSONRequestBody defines body for UpdateMe for application/json ContentType.
 type UpdateMeJSONRequestBody = UpdateMeRequest
+
+// CreatePasskeyJSONRequestBody defines body for CreatePasskey for application/json ContentType.
+type CreatePasskeyJSONRequestBody = CreatePasskeyRequest
+
+// CreatePasskeyOptionsJSONRequestBody defines body for CreatePasskeyOptions for application/json ContentType.
+type CreatePasskeyOptionsJSONRequestBody = CreatePasskeyOptionsRequest
+
+// UpdatePasskeyJSONRequestBody defines body for UpdatePasskey for application/json ContentType.
+type UpdatePasskeyJSONRequestBody = UpdatePasskeyRequest
 
 // ChangePasswordJSONRequestBody defines body for ChangePassword for application/json ContentType.
 type ChangePasswordJSONRequestBody = ChangePasswordRequest
@@ -13384,7 +13782,7 @@ type ClientInterface interface {
 
 	// LoginMfaWithBody Login mfa
 	//
-	// Second step of a sign-in: starts a session with the mfaToken of the first step and a code of an authenticator app or a recovery code. Each code, and the mfaToken, works once. A wrong code leaves the mfaToken valid. After 5 wrong codes for an mfaToken, or 10 for the account within 15 minutes, requests are rejected with RATE_LIMITED.
+	// Second step of a sign-in: starts a session with the mfaToken of the first step and a code of an authenticator app, a recovery code or a passkey. Each code, and the mfaToken, works once. A wrong code leaves the mfaToken valid. After 5 wrong codes for an mfaToken, or 10 for the account within 15 minutes, requests are rejected with RATE_LIMITED.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -13393,12 +13791,48 @@ type ClientInterface interface {
 
 	// LoginMfa Login mfa
 	//
-	// Second step of a sign-in: starts a session with the mfaToken of the first step and a code of an authenticator app or a recovery code. Each code, and the mfaToken, works once. A wrong code leaves the mfaToken valid. After 5 wrong codes for an mfaToken, or 10 for the account within 15 minutes, requests are rejected with RATE_LIMITED.
+	// Second step of a sign-in: starts a session with the mfaToken of the first step and a code of an authenticator app, a recovery code or a passkey. Each code, and the mfaToken, works once. A wrong code leaves the mfaToken valid. After 5 wrong codes for an mfaToken, or 10 for the account within 15 minutes, requests are rejected with RATE_LIMITED.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /api/v1/auth/login/mfa (the `LoginMfa` operationId).
 	LoginMfa(ctx context.Context, params *LoginMfaParams, body LoginMfaJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// LoginPasskeyWithBody Login passkey
+	//
+	// Signs a user in with a passkey, which counts as both steps. With session=cookie the refresh token is set as a cookie, and is not in the body.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/auth/login/passkey (the `LoginPasskey` operationId).
+	LoginPasskeyWithBody(ctx context.Context, params *LoginPasskeyParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// LoginPasskey Login passkey
+	//
+	// Signs a user in with a passkey, which counts as both steps. With session=cookie the refresh token is set as a cookie, and is not in the body.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/auth/login/passkey (the `LoginPasskey` operationId).
+	LoginPasskey(ctx context.Context, params *LoginPasskeyParams, body LoginPasskeyJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// LoginPasskeyOptionsWithBody Login passkey options
+	//
+	// Starts the use of a passkey: options for navigator.credentials.get, which are valid for 5 minutes. They name no user. The response of the passkey is for POST /api/v1/auth/login/passkey, for the second step of a sign-in, or for POST /api/v1/auth/reauthenticate.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/auth/login/passkey/options (the `LoginPasskeyOptions` operationId).
+	LoginPasskeyOptionsWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// LoginPasskeyOptions Login passkey options
+	//
+	// Starts the use of a passkey: options for navigator.credentials.get, which are valid for 5 minutes. They name no user. The response of the passkey is for POST /api/v1/auth/login/passkey, for the second step of a sign-in, or for POST /api/v1/auth/reauthenticate.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/auth/login/passkey/options (the `LoginPasskeyOptions` operationId).
+	LoginPasskeyOptions(ctx context.Context, body LoginPasskeyOptionsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// LogoutWithBody Logout
 	//
@@ -13442,6 +13876,74 @@ type ClientInterface interface {
 	//
 	// Corresponds with PATCH /api/v1/auth/me (the `UpdateMe` operationId).
 	UpdateMe(ctx context.Context, params *UpdateMeParams, body UpdateMeJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListPasskeys List passkeys
+	//
+	// Returns all passkeys of the user, newest first.
+	//
+	// Corresponds with GET /api/v1/auth/passkeys (the `ListPasskeys` operationId).
+	ListPasskeys(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreatePasskeyWithBody Create passkey
+	//
+	// Stores a passkey. A user without recovery codes gets 10 of them, once. All other sessions of the user end. A user may have 10 passkeys.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/auth/passkeys (the `CreatePasskey` operationId).
+	CreatePasskeyWithBody(ctx context.Context, params *CreatePasskeyParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreatePasskey Create passkey
+	//
+	// Stores a passkey. A user without recovery codes gets 10 of them, once. All other sessions of the user end. A user may have 10 passkeys.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/auth/passkeys (the `CreatePasskey` operationId).
+	CreatePasskey(ctx context.Context, params *CreatePasskeyParams, body CreatePasskeyJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreatePasskeyOptionsWithBody Create passkey options
+	//
+	// Starts the registration of a passkey: options for navigator.credentials.create, which are valid for 5 minutes.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/auth/passkeys/options (the `CreatePasskeyOptions` operationId).
+	CreatePasskeyOptionsWithBody(ctx context.Context, params *CreatePasskeyOptionsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreatePasskeyOptions Create passkey options
+	//
+	// Starts the registration of a passkey: options for navigator.credentials.create, which are valid for 5 minutes.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/auth/passkeys/options (the `CreatePasskeyOptions` operationId).
+	CreatePasskeyOptions(ctx context.Context, params *CreatePasskeyOptionsParams, body CreatePasskeyOptionsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DeletePasskey Delete passkey
+	//
+	// Deletes a passkey. If no second factor is left, the recovery codes are deleted too, and sign-ins need only the password.
+	//
+	// Corresponds with DELETE /api/v1/auth/passkeys/{id} (the `DeletePasskey` operationId).
+	DeletePasskey(ctx context.Context, id AuthId, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// UpdatePasskeyWithBody Update passkey
+	//
+	// Renames a passkey.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PATCH /api/v1/auth/passkeys/{id} (the `UpdatePasskey` operationId).
+	UpdatePasskeyWithBody(ctx context.Context, id AuthId, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// UpdatePasskey Update passkey
+	//
+	// Renames a passkey.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PATCH /api/v1/auth/passkeys/{id} (the `UpdatePasskey` operationId).
+	UpdatePasskey(ctx context.Context, id AuthId, body UpdatePasskeyJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ChangePasswordWithBody Change password
 	//
@@ -15391,7 +15893,7 @@ func (c *Client) Login(ctx context.Context, params *LoginParams, body LoginJSONR
 
 // LoginMfaWithBody Login mfa
 //
-// Second step of a sign-in: starts a session with the mfaToken of the first step and a code of an authenticator app or a recovery code. Each code, and the mfaToken, works once. A wrong code leaves the mfaToken valid. After 5 wrong codes for an mfaToken, or 10 for the account within 15 minutes, requests are rejected with RATE_LIMITED.
+// Second step of a sign-in: starts a session with the mfaToken of the first step and a code of an authenticator app, a recovery code or a passkey. Each code, and the mfaToken, works once. A wrong code leaves the mfaToken valid. After 5 wrong codes for an mfaToken, or 10 for the account within 15 minutes, requests are rejected with RATE_LIMITED.
 //
 // Takes any type of body and a specified content type.
 //
@@ -15410,13 +15912,89 @@ func (c *Client) LoginMfaWithBody(ctx context.Context, params *LoginMfaParams, c
 
 // LoginMfa Login mfa
 //
-// Second step of a sign-in: starts a session with the mfaToken of the first step and a code of an authenticator app or a recovery code. Each code, and the mfaToken, works once. A wrong code leaves the mfaToken valid. After 5 wrong codes for an mfaToken, or 10 for the account within 15 minutes, requests are rejected with RATE_LIMITED.
+// Second step of a sign-in: starts a session with the mfaToken of the first step and a code of an authenticator app, a recovery code or a passkey. Each code, and the mfaToken, works once. A wrong code leaves the mfaToken valid. After 5 wrong codes for an mfaToken, or 10 for the account within 15 minutes, requests are rejected with RATE_LIMITED.
 //
 // Takes a body of the `application/json` content type.
 //
 // Corresponds with POST /api/v1/auth/login/mfa (the `LoginMfa` operationId).
 func (c *Client) LoginMfa(ctx context.Context, params *LoginMfaParams, body LoginMfaJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewLoginMfaRequest(c.Server, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// LoginPasskeyWithBody Login passkey
+//
+// Signs a user in with a passkey, which counts as both steps. With session=cookie the refresh token is set as a cookie, and is not in the body.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/auth/login/passkey (the `LoginPasskey` operationId).
+func (c *Client) LoginPasskeyWithBody(ctx context.Context, params *LoginPasskeyParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewLoginPasskeyRequestWithBody(c.Server, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// LoginPasskey Login passkey
+//
+// Signs a user in with a passkey, which counts as both steps. With session=cookie the refresh token is set as a cookie, and is not in the body.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/auth/login/passkey (the `LoginPasskey` operationId).
+func (c *Client) LoginPasskey(ctx context.Context, params *LoginPasskeyParams, body LoginPasskeyJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewLoginPasskeyRequest(c.Server, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// LoginPasskeyOptionsWithBody Login passkey options
+//
+// Starts the use of a passkey: options for navigator.credentials.get, which are valid for 5 minutes. They name no user. The response of the passkey is for POST /api/v1/auth/login/passkey, for the second step of a sign-in, or for POST /api/v1/auth/reauthenticate.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/auth/login/passkey/options (the `LoginPasskeyOptions` operationId).
+func (c *Client) LoginPasskeyOptionsWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewLoginPasskeyOptionsRequestWithBody(c.Server, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// LoginPasskeyOptions Login passkey options
+//
+// Starts the use of a passkey: options for navigator.credentials.get, which are valid for 5 minutes. They name no user. The response of the passkey is for POST /api/v1/auth/login/passkey, for the second step of a sign-in, or for POST /api/v1/auth/reauthenticate.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/auth/login/passkey/options (the `LoginPasskeyOptions` operationId).
+func (c *Client) LoginPasskeyOptions(ctx context.Context, body LoginPasskeyOptionsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewLoginPasskeyOptionsRequest(c.Server, body)
 	if err != nil {
 		return nil, err
 	}
@@ -15510,6 +16088,154 @@ func (c *Client) UpdateMeWithBody(ctx context.Context, params *UpdateMeParams, c
 // Corresponds with PATCH /api/v1/auth/me (the `UpdateMe` operationId).
 func (c *Client) UpdateMe(ctx context.Context, params *UpdateMeParams, body UpdateMeJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewUpdateMeRequest(c.Server, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListPasskeys List passkeys
+//
+// Returns all passkeys of the user, newest first.
+//
+// Corresponds with GET /api/v1/auth/passkeys (the `ListPasskeys` operationId).
+func (c *Client) ListPasskeys(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListPasskeysRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreatePasskeyWithBody Create passkey
+//
+// Stores a passkey. A user without recovery codes gets 10 of them, once. All other sessions of the user end. A user may have 10 passkeys.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/auth/passkeys (the `CreatePasskey` operationId).
+func (c *Client) CreatePasskeyWithBody(ctx context.Context, params *CreatePasskeyParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreatePasskeyRequestWithBody(c.Server, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreatePasskey Create passkey
+//
+// Stores a passkey. A user without recovery codes gets 10 of them, once. All other sessions of the user end. A user may have 10 passkeys.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/auth/passkeys (the `CreatePasskey` operationId).
+func (c *Client) CreatePasskey(ctx context.Context, params *CreatePasskeyParams, body CreatePasskeyJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreatePasskeyRequest(c.Server, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreatePasskeyOptionsWithBody Create passkey options
+//
+// Starts the registration of a passkey: options for navigator.credentials.create, which are valid for 5 minutes.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/auth/passkeys/options (the `CreatePasskeyOptions` operationId).
+func (c *Client) CreatePasskeyOptionsWithBody(ctx context.Context, params *CreatePasskeyOptionsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreatePasskeyOptionsRequestWithBody(c.Server, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreatePasskeyOptions Create passkey options
+//
+// Starts the registration of a passkey: options for navigator.credentials.create, which are valid for 5 minutes.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/auth/passkeys/options (the `CreatePasskeyOptions` operationId).
+func (c *Client) CreatePasskeyOptions(ctx context.Context, params *CreatePasskeyOptionsParams, body CreatePasskeyOptionsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreatePasskeyOptionsRequest(c.Server, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DeletePasskey Delete passkey
+//
+// Deletes a passkey. If no second factor is left, the recovery codes are deleted too, and sign-ins need only the password.
+//
+// Corresponds with DELETE /api/v1/auth/passkeys/{id} (the `DeletePasskey` operationId).
+func (c *Client) DeletePasskey(ctx context.Context, id AuthId, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeletePasskeyRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// UpdatePasskeyWithBody Update passkey
+//
+// Renames a passkey.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PATCH /api/v1/auth/passkeys/{id} (the `UpdatePasskey` operationId).
+func (c *Client) UpdatePasskeyWithBody(ctx context.Context, id AuthId, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUpdatePasskeyRequestWithBody(c.Server, id, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// UpdatePasskey Update passkey
+//
+// Renames a passkey.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PATCH /api/v1/auth/passkeys/{id} (the `UpdatePasskey` operationId).
+func (c *Client) UpdatePasskey(ctx context.Context, id AuthId, body UpdatePasskeyJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUpdatePasskeyRequest(c.Server, id, body)
 	if err != nil {
 		return nil, err
 	}
@@ -19708,6 +20434,128 @@ func NewLoginMfaRequestWithBody(server string, params *LoginMfaParams, contentTy
 	return req, nil
 }
 
+// NewLoginPasskeyRequest calls the generic LoginPasskey builder with application/json body
+func NewLoginPasskeyRequest(server string, params *LoginPasskeyParams, body LoginPasskeyJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewLoginPasskeyRequestWithBody(server, params, "application/json", bodyReader)
+}
+
+// NewLoginPasskeyRequestWithBody constructs an http.Request for the LoginPasskey method, with any body, and a specified content type
+func NewLoginPasskeyRequestWithBody(server string, params *LoginPasskeyParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/auth/login/passkey")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Session != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "session", *params.Session, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewLoginPasskeyOptionsRequest calls the generic LoginPasskeyOptions builder with application/json body
+func NewLoginPasskeyOptionsRequest(server string, body LoginPasskeyOptionsJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewLoginPasskeyOptionsRequestWithBody(server, "application/json", bodyReader)
+}
+
+// NewLoginPasskeyOptionsRequestWithBody constructs an http.Request for the LoginPasskeyOptions method, with any body, and a specified content type
+func NewLoginPasskeyOptionsRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/auth/login/passkey/options")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
 // NewLogoutRequest calls the generic Logout builder with application/json body
 func NewLogoutRequest(server string, body LogoutJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
@@ -19826,6 +20674,224 @@ func NewUpdateMeRequestWithBody(server string, params *UpdateMeParams, contentTy
 		}
 
 	}
+
+	return req, nil
+}
+
+// NewListPasskeysRequest constructs an http.Request for the ListPasskeys method
+func NewListPasskeysRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/auth/passkeys")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewCreatePasskeyRequest calls the generic CreatePasskey builder with application/json body
+func NewCreatePasskeyRequest(server string, params *CreatePasskeyParams, body CreatePasskeyJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewCreatePasskeyRequestWithBody(server, params, "application/json", bodyReader)
+}
+
+// NewCreatePasskeyRequestWithBody constructs an http.Request for the CreatePasskey method, with any body, and a specified content type
+func NewCreatePasskeyRequestWithBody(server string, params *CreatePasskeyParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/auth/passkeys")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewCreatePasskeyOptionsRequest calls the generic CreatePasskeyOptions builder with application/json body
+func NewCreatePasskeyOptionsRequest(server string, params *CreatePasskeyOptionsParams, body CreatePasskeyOptionsJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewCreatePasskeyOptionsRequestWithBody(server, params, "application/json", bodyReader)
+}
+
+// NewCreatePasskeyOptionsRequestWithBody constructs an http.Request for the CreatePasskeyOptions method, with any body, and a specified content type
+func NewCreatePasskeyOptionsRequestWithBody(server string, params *CreatePasskeyOptionsParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/auth/passkeys/options")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewDeletePasskeyRequest constructs an http.Request for the DeletePasskey method
+func NewDeletePasskeyRequest(server string, id AuthId) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/auth/passkeys/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewUpdatePasskeyRequest calls the generic UpdatePasskey builder with application/json body
+func NewUpdatePasskeyRequest(server string, id AuthId, body UpdatePasskeyJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewUpdatePasskeyRequestWithBody(server, id, "application/json", bodyReader)
+}
+
+// NewUpdatePasskeyRequestWithBody constructs an http.Request for the UpdatePasskey method, with any body, and a specified content type
+func NewUpdatePasskeyRequestWithBody(server string, id AuthId, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/auth/passkeys/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPatch, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
 
 	return req, nil
 }
@@ -29016,7 +30082,7 @@ type ClientWithResponsesInterface interface {
 
 	// LoginMfaWithBodyWithResponse Login mfa
 	//
-	// Second step of a sign-in: starts a session with the mfaToken of the first step and a code of an authenticator app or a recovery code. Each code, and the mfaToken, works once. A wrong code leaves the mfaToken valid. After 5 wrong codes for an mfaToken, or 10 for the account within 15 minutes, requests are rejected with RATE_LIMITED.
+	// Second step of a sign-in: starts a session with the mfaToken of the first step and a code of an authenticator app, a recovery code or a passkey. Each code, and the mfaToken, works once. A wrong code leaves the mfaToken valid. After 5 wrong codes for an mfaToken, or 10 for the account within 15 minutes, requests are rejected with RATE_LIMITED.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -29025,12 +30091,48 @@ type ClientWithResponsesInterface interface {
 
 	// LoginMfaWithResponse Login mfa
 	//
-	// Second step of a sign-in: starts a session with the mfaToken of the first step and a code of an authenticator app or a recovery code. Each code, and the mfaToken, works once. A wrong code leaves the mfaToken valid. After 5 wrong codes for an mfaToken, or 10 for the account within 15 minutes, requests are rejected with RATE_LIMITED.
+	// Second step of a sign-in: starts a session with the mfaToken of the first step and a code of an authenticator app, a recovery code or a passkey. Each code, and the mfaToken, works once. A wrong code leaves the mfaToken valid. After 5 wrong codes for an mfaToken, or 10 for the account within 15 minutes, requests are rejected with RATE_LIMITED.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/auth/login/mfa (the `LoginMfa` operationId).
 	LoginMfaWithResponse(ctx context.Context, params *LoginMfaParams, body LoginMfaJSONRequestBody, reqEditors ...RequestEditorFn) (*LoginMfaResponse, error)
+
+	// LoginPasskeyWithBodyWithResponse Login passkey
+	//
+	// Signs a user in with a passkey, which counts as both steps. With session=cookie the refresh token is set as a cookie, and is not in the body.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/auth/login/passkey (the `LoginPasskey` operationId).
+	LoginPasskeyWithBodyWithResponse(ctx context.Context, params *LoginPasskeyParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*LoginPasskeyResponse, error)
+
+	// LoginPasskeyWithResponse Login passkey
+	//
+	// Signs a user in with a passkey, which counts as both steps. With session=cookie the refresh token is set as a cookie, and is not in the body.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/auth/login/passkey (the `LoginPasskey` operationId).
+	LoginPasskeyWithResponse(ctx context.Context, params *LoginPasskeyParams, body LoginPasskeyJSONRequestBody, reqEditors ...RequestEditorFn) (*LoginPasskeyResponse, error)
+
+	// LoginPasskeyOptionsWithBodyWithResponse Login passkey options
+	//
+	// Starts the use of a passkey: options for navigator.credentials.get, which are valid for 5 minutes. They name no user. The response of the passkey is for POST /api/v1/auth/login/passkey, for the second step of a sign-in, or for POST /api/v1/auth/reauthenticate.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/auth/login/passkey/options (the `LoginPasskeyOptions` operationId).
+	LoginPasskeyOptionsWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*LoginPasskeyOptionsResponse, error)
+
+	// LoginPasskeyOptionsWithResponse Login passkey options
+	//
+	// Starts the use of a passkey: options for navigator.credentials.get, which are valid for 5 minutes. They name no user. The response of the passkey is for POST /api/v1/auth/login/passkey, for the second step of a sign-in, or for POST /api/v1/auth/reauthenticate.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/auth/login/passkey/options (the `LoginPasskeyOptions` operationId).
+	LoginPasskeyOptionsWithResponse(ctx context.Context, body LoginPasskeyOptionsJSONRequestBody, reqEditors ...RequestEditorFn) (*LoginPasskeyOptionsResponse, error)
 
 	// LogoutWithBodyWithResponse Logout
 	//
@@ -29076,6 +30178,78 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with PATCH /api/v1/auth/me (the `UpdateMe` operationId).
 	UpdateMeWithResponse(ctx context.Context, params *UpdateMeParams, body UpdateMeJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateMeResponse, error)
+
+	// ListPasskeysWithResponse List passkeys
+	//
+	// Returns all passkeys of the user, newest first.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/auth/passkeys (the `ListPasskeys` operationId).
+	ListPasskeysWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListPasskeysResponse, error)
+
+	// CreatePasskeyWithBodyWithResponse Create passkey
+	//
+	// Stores a passkey. A user without recovery codes gets 10 of them, once. All other sessions of the user end. A user may have 10 passkeys.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/auth/passkeys (the `CreatePasskey` operationId).
+	CreatePasskeyWithBodyWithResponse(ctx context.Context, params *CreatePasskeyParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreatePasskeyResponse, error)
+
+	// CreatePasskeyWithResponse Create passkey
+	//
+	// Stores a passkey. A user without recovery codes gets 10 of them, once. All other sessions of the user end. A user may have 10 passkeys.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/auth/passkeys (the `CreatePasskey` operationId).
+	CreatePasskeyWithResponse(ctx context.Context, params *CreatePasskeyParams, body CreatePasskeyJSONRequestBody, reqEditors ...RequestEditorFn) (*CreatePasskeyResponse, error)
+
+	// CreatePasskeyOptionsWithBodyWithResponse Create passkey options
+	//
+	// Starts the registration of a passkey: options for navigator.credentials.create, which are valid for 5 minutes.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/auth/passkeys/options (the `CreatePasskeyOptions` operationId).
+	CreatePasskeyOptionsWithBodyWithResponse(ctx context.Context, params *CreatePasskeyOptionsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreatePasskeyOptionsResponse, error)
+
+	// CreatePasskeyOptionsWithResponse Create passkey options
+	//
+	// Starts the registration of a passkey: options for navigator.credentials.create, which are valid for 5 minutes.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/auth/passkeys/options (the `CreatePasskeyOptions` operationId).
+	CreatePasskeyOptionsWithResponse(ctx context.Context, params *CreatePasskeyOptionsParams, body CreatePasskeyOptionsJSONRequestBody, reqEditors ...RequestEditorFn) (*CreatePasskeyOptionsResponse, error)
+
+	// DeletePasskeyWithResponse Delete passkey
+	//
+	// Deletes a passkey. If no second factor is left, the recovery codes are deleted too, and sign-ins need only the password.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /api/v1/auth/passkeys/{id} (the `DeletePasskey` operationId).
+	DeletePasskeyWithResponse(ctx context.Context, id AuthId, reqEditors ...RequestEditorFn) (*DeletePasskeyResponse, error)
+
+	// UpdatePasskeyWithBodyWithResponse Update passkey
+	//
+	// Renames a passkey.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PATCH /api/v1/auth/passkeys/{id} (the `UpdatePasskey` operationId).
+	UpdatePasskeyWithBodyWithResponse(ctx context.Context, id AuthId, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdatePasskeyResponse, error)
+
+	// UpdatePasskeyWithResponse Update passkey
+	//
+	// Renames a passkey.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PATCH /api/v1/auth/passkeys/{id} (the `UpdatePasskey` operationId).
+	UpdatePasskeyWithResponse(ctx context.Context, id AuthId, body UpdatePasskeyJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdatePasskeyResponse, error)
 
 	// ChangePasswordWithBodyWithResponse Change password
 	//
@@ -31610,6 +32784,118 @@ func (r LoginMfaResponse) ContentType() string {
 	return ""
 }
 
+// LoginPasskeyResponse200Headers the declared response headers of an HTTP 200 response for LoginPasskey
+type LoginPasskeyResponse200Headers struct {
+	IdempotencyReplayed *string
+	SetCookie           *string
+	XRequestId          *string
+}
+
+type LoginPasskeyResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *LoginPasskeyResult
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Error
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *LoginPasskeyResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r LoginPasskeyResponse) GetJSON200() *LoginPasskeyResult {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r LoginPasskeyResponse) GetJSONDefault() *Error {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r LoginPasskeyResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r LoginPasskeyResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r LoginPasskeyResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r LoginPasskeyResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// LoginPasskeyOptionsResponse200Headers the declared response headers of an HTTP 200 response for LoginPasskeyOptions
+type LoginPasskeyOptionsResponse200Headers struct {
+	XRequestId *string
+}
+
+type LoginPasskeyOptionsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *LoginPasskeyOptionsResult
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Error
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *LoginPasskeyOptionsResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r LoginPasskeyOptionsResponse) GetJSON200() *LoginPasskeyOptionsResult {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r LoginPasskeyOptionsResponse) GetJSONDefault() *Error {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r LoginPasskeyOptionsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r LoginPasskeyOptionsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r LoginPasskeyOptionsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r LoginPasskeyOptionsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // LogoutResponse200Headers the declared response headers of an HTTP 200 response for Logout
 type LogoutResponse200Headers struct {
 	SetCookie  *string
@@ -31772,6 +33058,284 @@ func (r UpdateMeResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r UpdateMeResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ListPasskeysResponse200Headers the declared response headers of an HTTP 200 response for ListPasskeys
+type ListPasskeysResponse200Headers struct {
+	XRequestId *string
+}
+
+type ListPasskeysResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *ListPasskeysResult
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Error
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *ListPasskeysResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListPasskeysResponse) GetJSON200() *ListPasskeysResult {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r ListPasskeysResponse) GetJSONDefault() *Error {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListPasskeysResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListPasskeysResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListPasskeysResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListPasskeysResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// CreatePasskeyResponse201Headers the declared response headers of an HTTP 201 response for CreatePasskey
+type CreatePasskeyResponse201Headers struct {
+	IdempotencyReplayed *string
+	Location            *string
+	XRequestId          *string
+}
+
+type CreatePasskeyResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *CreatePasskeyResult
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Error
+	// Headers201 the parsed response headers for an HTTP 201 response
+	Headers201 *CreatePasskeyResponse201Headers
+}
+
+// GetJSON201 returns the response for an HTTP 201 `application/json` response
+func (r CreatePasskeyResponse) GetJSON201() *CreatePasskeyResult {
+	return r.JSON201
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r CreatePasskeyResponse) GetJSONDefault() *Error {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r CreatePasskeyResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r CreatePasskeyResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CreatePasskeyResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r CreatePasskeyResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// CreatePasskeyOptionsResponse200Headers the declared response headers of an HTTP 200 response for CreatePasskeyOptions
+type CreatePasskeyOptionsResponse200Headers struct {
+	IdempotencyReplayed *string
+	XRequestId          *string
+}
+
+type CreatePasskeyOptionsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *CreatePasskeyOptionsResult
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Error
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *CreatePasskeyOptionsResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r CreatePasskeyOptionsResponse) GetJSON200() *CreatePasskeyOptionsResult {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r CreatePasskeyOptionsResponse) GetJSONDefault() *Error {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r CreatePasskeyOptionsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r CreatePasskeyOptionsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CreatePasskeyOptionsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r CreatePasskeyOptionsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// DeletePasskeyResponse200Headers the declared response headers of an HTTP 200 response for DeletePasskey
+type DeletePasskeyResponse200Headers struct {
+	XRequestId *string
+}
+
+type DeletePasskeyResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *DeletePasskeyResult
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Error
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *DeletePasskeyResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r DeletePasskeyResponse) GetJSON200() *DeletePasskeyResult {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r DeletePasskeyResponse) GetJSONDefault() *Error {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r DeletePasskeyResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r DeletePasskeyResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DeletePasskeyResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r DeletePasskeyResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// UpdatePasskeyResponse200Headers the declared response headers of an HTTP 200 response for UpdatePasskey
+type UpdatePasskeyResponse200Headers struct {
+	XRequestId *string
+}
+
+type UpdatePasskeyResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *UpdatePasskeyResult
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Error
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *UpdatePasskeyResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r UpdatePasskeyResponse) GetJSON200() *UpdatePasskeyResult {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r UpdatePasskeyResponse) GetJSONDefault() *Error {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r UpdatePasskeyResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r UpdatePasskeyResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r UpdatePasskeyResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r UpdatePasskeyResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -39698,7 +41262,7 @@ func (c *ClientWithResponses) LoginWithResponse(ctx context.Context, params *Log
 
 // LoginMfaWithBodyWithResponse Login mfa
 //
-// Second step of a sign-in: starts a session with the mfaToken of the first step and a code of an authenticator app or a recovery code. Each code, and the mfaToken, works once. A wrong code leaves the mfaToken valid. After 5 wrong codes for an mfaToken, or 10 for the account within 15 minutes, requests are rejected with RATE_LIMITED.
+// Second step of a sign-in: starts a session with the mfaToken of the first step and a code of an authenticator app, a recovery code or a passkey. Each code, and the mfaToken, works once. A wrong code leaves the mfaToken valid. After 5 wrong codes for an mfaToken, or 10 for the account within 15 minutes, requests are rejected with RATE_LIMITED.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -39713,7 +41277,7 @@ func (c *ClientWithResponses) LoginMfaWithBodyWithResponse(ctx context.Context, 
 
 // LoginMfaWithResponse Login mfa
 //
-// Second step of a sign-in: starts a session with the mfaToken of the first step and a code of an authenticator app or a recovery code. Each code, and the mfaToken, works once. A wrong code leaves the mfaToken valid. After 5 wrong codes for an mfaToken, or 10 for the account within 15 minutes, requests are rejected with RATE_LIMITED.
+// Second step of a sign-in: starts a session with the mfaToken of the first step and a code of an authenticator app, a recovery code or a passkey. Each code, and the mfaToken, works once. A wrong code leaves the mfaToken valid. After 5 wrong codes for an mfaToken, or 10 for the account within 15 minutes, requests are rejected with RATE_LIMITED.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -39724,6 +41288,66 @@ func (c *ClientWithResponses) LoginMfaWithResponse(ctx context.Context, params *
 		return nil, err
 	}
 	return ParseLoginMfaResponse(rsp)
+}
+
+// LoginPasskeyWithBodyWithResponse Login passkey
+//
+// Signs a user in with a passkey, which counts as both steps. With session=cookie the refresh token is set as a cookie, and is not in the body.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/auth/login/passkey (the `LoginPasskey` operationId).
+func (c *ClientWithResponses) LoginPasskeyWithBodyWithResponse(ctx context.Context, params *LoginPasskeyParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*LoginPasskeyResponse, error) {
+	rsp, err := c.LoginPasskeyWithBody(ctx, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseLoginPasskeyResponse(rsp)
+}
+
+// LoginPasskeyWithResponse Login passkey
+//
+// Signs a user in with a passkey, which counts as both steps. With session=cookie the refresh token is set as a cookie, and is not in the body.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/auth/login/passkey (the `LoginPasskey` operationId).
+func (c *ClientWithResponses) LoginPasskeyWithResponse(ctx context.Context, params *LoginPasskeyParams, body LoginPasskeyJSONRequestBody, reqEditors ...RequestEditorFn) (*LoginPasskeyResponse, error) {
+	rsp, err := c.LoginPasskey(ctx, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseLoginPasskeyResponse(rsp)
+}
+
+// LoginPasskeyOptionsWithBodyWithResponse Login passkey options
+//
+// Starts the use of a passkey: options for navigator.credentials.get, which are valid for 5 minutes. They name no user. The response of the passkey is for POST /api/v1/auth/login/passkey, for the second step of a sign-in, or for POST /api/v1/auth/reauthenticate.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/auth/login/passkey/options (the `LoginPasskeyOptions` operationId).
+func (c *ClientWithResponses) LoginPasskeyOptionsWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*LoginPasskeyOptionsResponse, error) {
+	rsp, err := c.LoginPasskeyOptionsWithBody(ctx, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseLoginPasskeyOptionsResponse(rsp)
+}
+
+// LoginPasskeyOptionsWithResponse Login passkey options
+//
+// Starts the use of a passkey: options for navigator.credentials.get, which are valid for 5 minutes. They name no user. The response of the passkey is for POST /api/v1/auth/login/passkey, for the second step of a sign-in, or for POST /api/v1/auth/reauthenticate.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/auth/login/passkey/options (the `LoginPasskeyOptions` operationId).
+func (c *ClientWithResponses) LoginPasskeyOptionsWithResponse(ctx context.Context, body LoginPasskeyOptionsJSONRequestBody, reqEditors ...RequestEditorFn) (*LoginPasskeyOptionsResponse, error) {
+	rsp, err := c.LoginPasskeyOptions(ctx, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseLoginPasskeyOptionsResponse(rsp)
 }
 
 // LogoutWithBodyWithResponse Logout
@@ -39799,6 +41423,126 @@ func (c *ClientWithResponses) UpdateMeWithResponse(ctx context.Context, params *
 		return nil, err
 	}
 	return ParseUpdateMeResponse(rsp)
+}
+
+// ListPasskeysWithResponse List passkeys
+//
+// Returns all passkeys of the user, newest first.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/auth/passkeys (the `ListPasskeys` operationId).
+func (c *ClientWithResponses) ListPasskeysWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListPasskeysResponse, error) {
+	rsp, err := c.ListPasskeys(ctx, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListPasskeysResponse(rsp)
+}
+
+// CreatePasskeyWithBodyWithResponse Create passkey
+//
+// Stores a passkey. A user without recovery codes gets 10 of them, once. All other sessions of the user end. A user may have 10 passkeys.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/auth/passkeys (the `CreatePasskey` operationId).
+func (c *ClientWithResponses) CreatePasskeyWithBodyWithResponse(ctx context.Context, params *CreatePasskeyParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreatePasskeyResponse, error) {
+	rsp, err := c.CreatePasskeyWithBody(ctx, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreatePasskeyResponse(rsp)
+}
+
+// CreatePasskeyWithResponse Create passkey
+//
+// Stores a passkey. A user without recovery codes gets 10 of them, once. All other sessions of the user end. A user may have 10 passkeys.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/auth/passkeys (the `CreatePasskey` operationId).
+func (c *ClientWithResponses) CreatePasskeyWithResponse(ctx context.Context, params *CreatePasskeyParams, body CreatePasskeyJSONRequestBody, reqEditors ...RequestEditorFn) (*CreatePasskeyResponse, error) {
+	rsp, err := c.CreatePasskey(ctx, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreatePasskeyResponse(rsp)
+}
+
+// CreatePasskeyOptionsWithBodyWithResponse Create passkey options
+//
+// Starts the registration of a passkey: options for navigator.credentials.create, which are valid for 5 minutes.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/auth/passkeys/options (the `CreatePasskeyOptions` operationId).
+func (c *ClientWithResponses) CreatePasskeyOptionsWithBodyWithResponse(ctx context.Context, params *CreatePasskeyOptionsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreatePasskeyOptionsResponse, error) {
+	rsp, err := c.CreatePasskeyOptionsWithBody(ctx, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreatePasskeyOptionsResponse(rsp)
+}
+
+// CreatePasskeyOptionsWithResponse Create passkey options
+//
+// Starts the registration of a passkey: options for navigator.credentials.create, which are valid for 5 minutes.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/auth/passkeys/options (the `CreatePasskeyOptions` operationId).
+func (c *ClientWithResponses) CreatePasskeyOptionsWithResponse(ctx context.Context, params *CreatePasskeyOptionsParams, body CreatePasskeyOptionsJSONRequestBody, reqEditors ...RequestEditorFn) (*CreatePasskeyOptionsResponse, error) {
+	rsp, err := c.CreatePasskeyOptions(ctx, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreatePasskeyOptionsResponse(rsp)
+}
+
+// DeletePasskeyWithResponse Delete passkey
+//
+// Deletes a passkey. If no second factor is left, the recovery codes are deleted too, and sign-ins need only the password.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /api/v1/auth/passkeys/{id} (the `DeletePasskey` operationId).
+func (c *ClientWithResponses) DeletePasskeyWithResponse(ctx context.Context, id AuthId, reqEditors ...RequestEditorFn) (*DeletePasskeyResponse, error) {
+	rsp, err := c.DeletePasskey(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDeletePasskeyResponse(rsp)
+}
+
+// UpdatePasskeyWithBodyWithResponse Update passkey
+//
+// Renames a passkey.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PATCH /api/v1/auth/passkeys/{id} (the `UpdatePasskey` operationId).
+func (c *ClientWithResponses) UpdatePasskeyWithBodyWithResponse(ctx context.Context, id AuthId, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdatePasskeyResponse, error) {
+	rsp, err := c.UpdatePasskeyWithBody(ctx, id, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseUpdatePasskeyResponse(rsp)
+}
+
+// UpdatePasskeyWithResponse Update passkey
+//
+// Renames a passkey.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PATCH /api/v1/auth/passkeys/{id} (the `UpdatePasskey` operationId).
+func (c *ClientWithResponses) UpdatePasskeyWithResponse(ctx context.Context, id AuthId, body UpdatePasskeyJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdatePasskeyResponse, error) {
+	rsp, err := c.UpdatePasskey(ctx, id, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseUpdatePasskeyResponse(rsp)
 }
 
 // ChangePasswordWithBodyWithResponse Change password
@@ -43404,6 +45148,112 @@ func ParseLoginMfaResponse(rsp *http.Response) (*LoginMfaResponse, error) {
 	return response, nil
 }
 
+// ParseLoginPasskeyResponse parses an HTTP response from a LoginPasskeyWithResponse call
+func ParseLoginPasskeyResponse(rsp *http.Response) (*LoginPasskeyResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &LoginPasskeyResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest LoginPasskeyResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers LoginPasskeyResponse200Headers
+		if values := rsp.Header.Values("Idempotency-Replayed"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Replayed", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotencyReplayed = &value
+		}
+		if values := rsp.Header.Values("Set-Cookie"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Set-Cookie", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.SetCookie = &value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseLoginPasskeyOptionsResponse parses an HTTP response from a LoginPasskeyOptionsWithResponse call
+func ParseLoginPasskeyOptionsResponse(rsp *http.Response) (*LoginPasskeyOptionsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &LoginPasskeyOptionsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest LoginPasskeyOptionsResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers LoginPasskeyOptionsResponse200Headers
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
 // ParseLogoutResponse parses an HTTP response from a LogoutWithResponse call
 func ParseLogoutResponse(rsp *http.Response) (*LogoutResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -43550,6 +45400,257 @@ func ParseUpdateMeResponse(rsp *http.Response) (*UpdateMeResponse, error) {
 			}
 			headers.ETag = &value
 		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseListPasskeysResponse parses an HTTP response from a ListPasskeysWithResponse call
+func ParseListPasskeysResponse(rsp *http.Response) (*ListPasskeysResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListPasskeysResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ListPasskeysResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers ListPasskeysResponse200Headers
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseCreatePasskeyResponse parses an HTTP response from a CreatePasskeyWithResponse call
+func ParseCreatePasskeyResponse(rsp *http.Response) (*CreatePasskeyResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CreatePasskeyResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest CreatePasskeyResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 201:
+		var headers CreatePasskeyResponse201Headers
+		if values := rsp.Header.Values("Idempotency-Replayed"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Replayed", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotencyReplayed = &value
+		}
+		if values := rsp.Header.Values("Location"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Location", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.Location = &value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers201 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseCreatePasskeyOptionsResponse parses an HTTP response from a CreatePasskeyOptionsWithResponse call
+func ParseCreatePasskeyOptionsResponse(rsp *http.Response) (*CreatePasskeyOptionsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CreatePasskeyOptionsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest CreatePasskeyOptionsResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers CreatePasskeyOptionsResponse200Headers
+		if values := rsp.Header.Values("Idempotency-Replayed"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Replayed", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotencyReplayed = &value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseDeletePasskeyResponse parses an HTTP response from a DeletePasskeyWithResponse call
+func ParseDeletePasskeyResponse(rsp *http.Response) (*DeletePasskeyResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DeletePasskeyResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest DeletePasskeyResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers DeletePasskeyResponse200Headers
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseUpdatePasskeyResponse parses an HTTP response from a UpdatePasskeyWithResponse call
+func ParseUpdatePasskeyResponse(rsp *http.Response) (*UpdatePasskeyResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &UpdatePasskeyResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest UpdatePasskeyResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers UpdatePasskeyResponse200Headers
 		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {

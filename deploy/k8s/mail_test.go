@@ -23,8 +23,11 @@ func TestMailComponent(t *testing.T) {
 				switch e.Name {
 				case "SMTP_URL":
 					sources[e.Name] = e.ValueFrom.SecretKeyRef.Name
-				case "MAIL_FROM", "PUBLIC_URL":
+				case "MAIL_FROM":
 					sources[e.Name] = e.ValueFrom.ConfigMapKeyRef.Name
+				case "PUBLIC_URL":
+					sources[e.Name] = e.ValueFrom.ConfigMapKeyRef.Name
+					require.True(t, *e.ValueFrom.ConfigMapKeyRef.Optional, "passkeys and mails need it")
 				}
 			}
 		}

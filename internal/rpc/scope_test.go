@@ -118,7 +118,8 @@ func TestAdmitStepUp(t *testing.T) {
 	})
 	require.ElementsMatch(t, []string{
 		"CreateTotp", "ConfirmTotp", "DeleteTotp", "CreateRecoveryCodes", "CreatePersonalToken",
-		"DeletePersonalToken", "ExportAccount", "DeleteAccount",
+		"DeletePersonalToken", "ExportAccount", "DeleteAccount", "CreatePasskeyOptions",
+		"CreatePasskey", "UpdatePasskey", "DeletePasskey",
 	}, protected, "changes of factors and tokens, and the archive and the deletion of the account")
 }
 

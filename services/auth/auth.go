@@ -10,11 +10,11 @@
 //
 // Start with session.go and refresh.go. The other RPC methods and rules:
 //
-//   - secondfactor.go (the second step of a sign-in, and Reauthenticate)
+//   - secondfactor.go (the second step of a sign-in, and passkeys)
 //   - register.go, profile.go (GetMe, UpdateMe, ChangePassword), audit.go (ListAudit), directory.go
 //     (RPCs for services, such as the ended sessions)
 //   - recovery.go (a forgotten password), verification.go (e-mails, and their change)
-//   - failures.go (limits of failed attempts)
+//   - failures.go (limits of failed attempts, and Reauthenticate)
 //   - errors.go (public errors)
 //
 // auth.go assembles the service: Run starts it, expire deletes old rows. Some subjects are separate
@@ -24,7 +24,7 @@
 //   - internal/deletion: the deletion of accounts
 //   - internal/email: the form of e-mail addresses
 //   - internal/mail: the mails that are sent
-//   - internal/factors: authenticator apps and recovery codes
+//   - internal/factors: authenticator apps, recovery codes and passkeys
 //   - internal/invitations: mails of invitations to shared budgets
 //   - internal/links: the links in mails, each of which works once
 //   - internal/password: hashes of passwords, rules for new passwords
@@ -211,6 +211,7 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 	authv1.RegisterAuthServiceServer(srv, server)
 	authv1.RegisterTokenServiceServer(srv, server.tokens)
 	authv1.RegisterFactorServiceServer(srv, server.factors)
+	authv1.RegisterPasskeyServiceServer(srv, server.factors)
 	authv1.RegisterDeletionServiceServer(srv, server.deletions)
 	return srv.Serve(ctx, lis, server.ready)
 }
@@ -248,10 +249,7 @@ func newServer(
 		CheckCreator: server.checkVerified, Wake: server.mails.Wake,
 		ClientAddress: config.ClientAddress, Now: now, NewID: server.newID,
 	}}
-	server.factors = factors.New(factors.Config{
-		DB: db, ServiceKey: config.ServiceKey, User: server.factorUser,
-		Changed: server.noteFactor, Wake: server.mails.Wake, Now: now,
-	})
+	server.factors = server.newFactors()
 	server.invitations = &invitations.Sender{
 		Mails: server.mails, Publish: server.publish, Now: now, NewID: server.newID,
 		RequireVerified: config.verification() != verificationOff,

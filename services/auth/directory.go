@@ -152,6 +152,13 @@ func (s *server) exportTo(
 	if err := archive.Rows(files, "factors.json", []*authv1.Factors{owned}); err != nil {
 		return err
 	}
+	passkeys, err := s.factors.Passkeys(ctx, u.ID)
+	if err != nil {
+		return err
+	}
+	if err := archive.Rows(files, "passkeys.jsonl", passkeys); err != nil {
+		return err
+	}
 	shown, err := s.tokens.All(ctx, u.ID)
 	if err != nil {
 		return err

@@ -32,6 +32,7 @@ var (
 	// session.
 	errInvalidRefreshToken = apierr.New(restv1.Reason_INVALID_REFRESH_TOKEN)
 	errInvalidMFAToken     = apierr.New(restv1.Reason_INVALID_MFA_TOKEN)
+	errPasskeyCloned       = apierr.New(restv1.Reason_PASSKEY_CLONED)
 	errForbiddenOrigin     = apierr.New(restv1.Reason_FORBIDDEN_ORIGIN)
 	errInvalidSessionID    = apierr.New(restv1.Reason_INVALID_SESSION_ID)
 	errSessionNotFound     = apierr.New(restv1.Reason_SESSION_NOT_FOUND)

@@ -62,8 +62,8 @@ func TestExportUser(t *testing.T) {
 		total := pgtest.Value[int64](t, b.db, `SELECT count(*) FROM audit`)
 		require.Greater(t, total, int64(2*exportPage))
 		require.Equal(t, map[string]int64{
-			"user.json": 1, "factors.json": 1, "tokens.jsonl": 1, "sessions.jsonl": 1,
-			"audit.jsonl": total,
+			"user.json": 1, "factors.json": 1, "passkeys.jsonl": 0, "tokens.jsonl": 1,
+			"sessions.jsonl": 1, "audit.jsonl": total,
 		}, got.rows)
 		exported := b.audit(ctx, t)[0]
 		require.Equal(t, "account_exported", exported.GetType())

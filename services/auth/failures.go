@@ -10,8 +10,11 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"github.com/coffer-budget/coffer/internal/apierr"
 	"github.com/coffer-budget/coffer/internal/caller"
 	"github.com/coffer-budget/coffer/internal/pg"
+	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
+	"github.com/coffer-budget/coffer/services/auth/internal/factors"
 	"github.com/coffer-budget/coffer/services/auth/internal/password"
 )
 
@@ -193,11 +196,79 @@ func (s *server) admitCode(ctx context.Context, subjects []limited) error {
 	return nil
 }
 
-// failCode writes the audit entry of a wrong code. It has a separate transaction, because the
-// request itself ends with an error.
-func (s *server) failCode(ctx context.Context, failed auditEntry) error {
-	failed.Outcome = failure
-	return pg.InTx(ctx, s.db, func(tx pgx.Tx) error {
-		return countAudit(ctx, tx, failed, failed.At.Truncate(auditHour), auditAddresses)
+// Reauthenticate confirms the identity of the acting user with the password or a second factor, and
+// returns an access token with the present time as its auth_time. The session keeps the time for
+// its next tokens.
+//
+// Errors: INVALID_CREDENTIALS, INVALID_MFA_CODE, RATE_LIMITED, UNAUTHORIZED if the session has
+// ended, and SERVICE_UNAVAILABLE if the queue of the hasher is full.
+func (s *server) Reauthenticate(
+	ctx context.Context, req *authv1.ReauthenticateRequest,
+) (*authv1.ReauthenticateResponse, error) {
+	proof := factors.Proof{
+		Code: req.GetCode(), RecoveryCode: req.GetRecoveryCode(),
+		CeremonyID: req.GetCeremonyId(), Assertion: req.GetAssertion(),
+	}
+	if err := parseReauthenticate(req, proof); err != nil {
+		return nil, err
+	}
+	current, err := s.currentUser(ctx)
+	if err != nil {
+		return nil, err
+	}
+	from := s.newClient(ctx, req.GetUserAgent())
+	subjects := codeSubjects(current.ID, nil)
+	if req.GetPassword() != "" {
+		subjects = nil
+		err = s.proveAgain(ctx, current, req.GetPassword(), auditReauthenticateFailed, from)
+	} else {
+		err = s.admitCode(ctx, subjects)
+	}
+	if err != nil {
+		return nil, err
+	}
+	id, _ := caller.From(ctx)
+	resp := &authv1.ReauthenticateResponse{TokenType: tokenType, ExpiresIn: s.expiresIn()}
+	err = pg.InTx(ctx, s.db, func(tx pgx.Tx) error {
+		now := s.now().UTC()
+		// The session is locked before the factor, as by changes of factors.
+		session, err := authenticateSession(ctx, tx, current, id.SessionID, now)
+		if err != nil {
+			return pg.IfNoRows(err, apierr.Unauthorized)
+		}
+		if req.GetPassword() == "" {
+			if err := s.useCode(ctx, tx, current, proof, from); err != nil {
+				return err
+			}
+			if err := uncount(ctx, tx, subjects); err != nil {
+				return err
+			}
+		}
+		e := s.entry(auditReauthenticated, current.ID, id.SessionID, from)
+		if err := insertAudit(ctx, tx, e); err != nil {
+			return err
+		}
+		resp.AccessToken, err = s.keys.Sign(session.in(id.SessionID), now)
+		return err
 	})
+	err = s.failFactor(ctx, err,
+		s.entry(auditReauthenticateFailed, current.ID, id.SessionID, from))
+	if err != nil {
+		return nil, err
+	}
+	s.mails.Wake()
+	return resp, nil
+}
+
+func parseReauthenticate(req *authv1.ReauthenticateRequest, proof factors.Proof) error {
+	var p apierr.Problems
+	if proof == (factors.Proof{}) {
+		p.Field(password.CheckGiven("password", req.GetPassword()))
+	} else {
+		p.Field(proof.Check())
+		if req.GetPassword() != "" {
+			p.Invalid("password", "must not be sent with a code")
+		}
+	}
+	return p.Err()
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/text"
 	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
 	"github.com/coffer-budget/coffer/services/auth/internal/email"
+	"github.com/coffer-budget/coffer/services/auth/internal/factors"
 	"github.com/coffer-budget/coffer/services/auth/internal/mail"
 	"github.com/coffer-budget/coffer/services/auth/internal/password"
 )
@@ -29,6 +30,39 @@ func (s *server) currentUser(ctx context.Context) (user, error) {
 func (s *server) currentUserID(ctx context.Context) (uuid.UUID, error) {
 	u, err := s.currentUser(ctx)
 	return u.ID, err
+}
+
+func (s *server) factorUser(ctx context.Context) (factors.User, error) {
+	u, err := s.currentUser(ctx)
+	return factors.User{ID: u.ID, Email: u.Email}, err
+}
+
+// noteFactor writes the audit entry of a change of the acting user's factors, reports it by mail,
+// and ends the other sessions if they were started without a new factor.
+func (s *server) noteFactor(ctx context.Context, tx pgx.Tx, change factors.Change) error {
+	id, _ := caller.From(ctx)
+	from := s.newClient(ctx, change.Agent)
+	entries := []auditEntry{s.entry(change.Kind, id.UserID, id.SessionID, from)}
+	var params map[string]string
+	if change.Name != "" {
+		entries[0].TokenName, params = &change.Name, map[string]string{"Name": change.Name}
+	}
+	if change.EndsSessions {
+		ended, err := revokeOtherSessions(ctx, tx, id.UserID, id.SessionID, s.now().UTC())
+		if err != nil {
+			return err
+		}
+		// One entry counts all ended sessions.
+		if ended > 0 {
+			e := s.entry(auditSessionEnded, id.UserID, uuid.Nil, from)
+			e.Times = ended
+			entries = append(entries, e)
+		}
+	}
+	if err := insertAudit(ctx, tx, entries...); err != nil {
+		return err
+	}
+	return s.report(ctx, tx, id.UserID, change.Kind, params)
 }
 
 // GetMe returns the acting user, and as the ETag the version of the profile.

@@ -236,6 +236,22 @@ func (s *server) noteCanceled(
 	return insertAudit(ctx, tx, e)
 }
 
+// report queues the mail that reports a change of the account. The template has the name of the
+// change.
+func (s *server) report(
+	ctx context.Context, tx pgx.Tx, changed uuid.UUID, template string, params map[string]string,
+) error {
+	found, err := selectUsers(ctx, tx, []uuid.UUID{changed})
+	if err != nil || len(found) == 0 {
+		return err
+	}
+	_, err = s.mails.Queue(ctx, tx, mail.Mail{
+		ID: s.newID(), UserID: changed, Template: template, To: found[0].Email,
+		Language: found[0].Language, Params: params, TTL: reportTTL,
+	})
+	return err
+}
+
 // parseReset returns the problems of a request. The new password must not be the e-mail of the
 // user, which is empty while it is not known.
 func parseReset(req *authv1.ResetPasswordRequest, address string) error {

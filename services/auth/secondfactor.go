@@ -10,14 +10,11 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/coffer-budget/coffer/internal/apierr"
-	"github.com/coffer-budget/coffer/internal/caller"
 	"github.com/coffer-budget/coffer/internal/idem"
 	"github.com/coffer-budget/coffer/internal/pg"
 	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
 	"github.com/coffer-budget/coffer/services/auth/internal/browser"
 	"github.com/coffer-budget/coffer/services/auth/internal/factors"
-	"github.com/coffer-budget/coffer/services/auth/internal/mail"
-	"github.com/coffer-budget/coffer/services/auth/internal/password"
 )
 
 const codeMFARequired = "MFA_REQUIRED"
@@ -56,7 +53,10 @@ func (s *server) requireSecondFactor(
 func (s *server) LoginMfa(
 	ctx context.Context, req *authv1.LoginMfaRequest,
 ) (*authv1.LoginMfaResponse, error) {
-	proof := factors.Proof{Code: req.GetCode(), RecoveryCode: req.GetRecoveryCode()}
+	proof := factors.Proof{
+		Code: req.GetCode(), RecoveryCode: req.GetRecoveryCode(),
+		CeremonyID: req.GetCeremonyId(), Assertion: req.GetAssertion(),
+	}
 	if err := parseLoginMfa(req, proof); err != nil {
 		return nil, err
 	}
@@ -104,12 +104,7 @@ func (s *server) LoginMfa(
 		}
 		return uncount(ctx, tx, subjects)
 	})
-	if errors.Is(err, factors.ErrInvalidCode) {
-		failed := s.entry(auditSecondFactorFailed, challenge.UserID, uuid.Nil, from)
-		if err := s.failCode(ctx, failed); err != nil {
-			return nil, err
-		}
-	}
+	err = s.failFactor(ctx, err, s.entry(auditSecondFactorFailed, challenge.UserID, uuid.Nil, from))
 	if err == nil && resp.GetReplayed() {
 		err = uncount(ctx, s.db, subjects)
 	}
@@ -154,114 +149,125 @@ func (s *server) useCode(
 	return s.report(ctx, tx, of.ID, factors.RecoveryCodeUsed, nil)
 }
 
-// Reauthenticate confirms the identity of the acting user with the password or a second factor, and
-// returns an access token with the present time as its auth_time. The session keeps the time for
-// its next tokens.
-//
-// Errors: INVALID_CREDENTIALS, INVALID_MFA_CODE, RATE_LIMITED, UNAUTHORIZED if the session has
-// ended, and SERVICE_UNAVAILABLE if the queue of the hasher is full.
-func (s *server) Reauthenticate(
-	ctx context.Context, req *authv1.ReauthenticateRequest,
-) (*authv1.ReauthenticateResponse, error) {
-	proof := factors.Proof{Code: req.GetCode(), RecoveryCode: req.GetRecoveryCode()}
-	if err := parseReauthenticate(req, proof); err != nil {
-		return nil, err
+// failFactor records a proof of a second factor that failed with err, and returns the error for the
+// client. It disables a passkey that was cloned. It has separate transactions, because the request
+// itself ends with an error.
+func (s *server) failFactor(ctx context.Context, err error, failed auditEntry) error {
+	if errors.Is(err, factors.ErrInvalidCode) || errors.Is(err, factors.ErrInvalidAssertion) {
+		failed.Outcome = failure
+		counted := pg.InTx(ctx, s.db, func(tx pgx.Tx) error {
+			return countAudit(ctx, tx, failed, failed.At.Truncate(auditHour), auditAddresses)
+		})
+		if counted != nil {
+			return counted
+		}
+		return err
 	}
-	current, err := s.currentUser(ctx)
-	if err != nil {
-		return nil, err
+	cloned, ok := errors.AsType[*factors.ClonedError](err)
+	if !ok {
+		return err
 	}
-	from := s.newClient(ctx, req.GetUserAgent())
-	subjects := codeSubjects(current.ID, nil)
-	if req.GetPassword() != "" {
-		subjects = nil
-		err = s.proveAgain(ctx, current, req.GetPassword(), auditReauthenticateFailed, from)
-	} else {
-		err = s.admitCode(ctx, subjects)
-	}
-	if err != nil {
-		return nil, err
-	}
-	id, _ := caller.From(ctx)
-	resp := &authv1.ReauthenticateResponse{TokenType: tokenType, ExpiresIn: s.expiresIn()}
 	err = pg.InTx(ctx, s.db, func(tx pgx.Tx) error {
-		now := s.now().UTC()
-		// The session is locked before the factor, as by changes of factors.
-		session, err := authenticateSession(ctx, tx, current, id.SessionID, now)
+		name, err := factors.Disable(ctx, tx, cloned, failed.At)
 		if err != nil {
-			return pg.IfNoRows(err, apierr.Unauthorized)
+			return pg.IfNoRows(err, errPasskeyCloned)
 		}
-		if req.GetPassword() == "" {
-			if err := s.useCode(ctx, tx, current, proof, from); err != nil {
-				return err
-			}
-			if err := uncount(ctx, tx, subjects); err != nil {
-				return err
-			}
-		}
-		e := s.entry(auditReauthenticated, current.ID, id.SessionID, from)
-		if err := insertAudit(ctx, tx, e); err != nil {
+		failed.Type, failed.UserID, failed.Outcome = factors.PasskeyCloned, cloned.User, failure
+		failed.TokenName = &name
+		if err := insertAudit(ctx, tx, failed); err != nil {
 			return err
 		}
-		resp.AccessToken, err = s.keys.Sign(session.in(id.SessionID), now)
-		return err
+		return s.report(ctx, tx, cloned.User, factors.PasskeyCloned,
+			map[string]string{"Name": name})
 	})
-	if errors.Is(err, factors.ErrInvalidCode) {
-		failed := s.entry(auditReauthenticateFailed, current.ID, id.SessionID, from)
-		if err := s.failCode(ctx, failed); err != nil {
-			return nil, err
-		}
-	}
+	s.mails.Wake()
 	if err != nil {
+		return err
+	}
+	return errPasskeyCloned
+}
+
+// LoginPasskey starts a session with a passkey, which counts as both steps, because it verifies its
+// user.
+//
+// Errors: INVALID_PASSKEY_RESPONSE, PASSKEY_CLONED, PASSKEYS_UNAVAILABLE, FORBIDDEN_ORIGIN,
+// EMAIL_NOT_VERIFIED if the installation requires that, and ACCOUNT_DELETION_PENDING.
+func (s *server) LoginPasskey(
+	ctx context.Context, req *authv1.LoginPasskeyRequest,
+) (*authv1.LoginPasskeyResponse, error) {
+	if err := parseLoginPasskey(req); err != nil {
 		return nil, err
 	}
-	s.mails.Wake()
+	if req.GetSession() == browser.CookieMode && browser.IsFromOtherSite(req) {
+		return nil, errForbiddenOrigin
+	}
+	ceremony := factors.HashChallenge(req.GetCeremonyId())
+	call := idem.Call{
+		Scope: "passkey:" + hex.EncodeToString(ceremony), Key: req.GetIdempotencyKey(),
+		Request: req,
+	}
+	from := s.newClient(ctx, req.GetUserAgent())
+	failed := s.entry(auditLoginFailed, uuid.Nil, uuid.Nil, from)
+	resp := &authv1.LoginPasskeyResponse{TokenType: tokenType, ExpiresIn: s.expiresIn()}
+	var account user
+	var err error
+	resp.Replayed, err = idem.InTx(ctx, s.db, call, resp, func(tx pgx.Tx) error {
+		id, err := s.factors.UsePasskey(ctx, tx, req.GetCeremonyId(), req.GetAssertion())
+		if err != nil {
+			return err
+		}
+		// UsePasskey has locked the user.
+		found, err := selectUsers(ctx, tx, []uuid.UUID{id})
+		if err != nil {
+			return err
+		}
+		account = found[0]
+		if s.config.verification() == verificationRequired && account.VerifiedAt == nil {
+			return errEmailNotVerified
+		}
+		account, issued, err := s.startSession(ctx, tx, proven{
+			user: account, secondFactor: true, from: from,
+			network: prefixOf(s.config.ClientAddress(ctx)),
+		})
+		if err != nil {
+			return err
+		}
+		resp.AccessToken, resp.Token = issued.access, issued.access
+		resp.User, resp.DeviceKey = account.proto(), s.deviceKey(account.ID)
+		if req.GetSession() == browser.CookieMode {
+			resp.Cookie = s.newCookie(issued.refresh)
+		} else {
+			resp.RefreshToken = issued.refresh
+		}
+		return nil
+	})
+	if errors.Is(err, errEmailNotVerified) {
+		return nil, s.requireVerified(ctx, account)
+	}
+	if err = s.failFactor(ctx, err, failed); err != nil {
+		return nil, err
+	}
 	return resp, nil
 }
 
-func (s *server) factorUser(ctx context.Context) (factors.User, error) {
-	u, err := s.currentUser(ctx)
-	return factors.User{ID: u.ID, Email: u.Email}, err
-}
-
-// noteFactor writes the audit entry of a change of the acting user's factors, reports it by mail,
-// and ends the other sessions if they were started without a new factor.
-func (s *server) noteFactor(ctx context.Context, tx pgx.Tx, change factors.Change) error {
-	id, _ := caller.From(ctx)
-	from := s.newClient(ctx, change.Agent)
-	entries := []auditEntry{s.entry(change.Kind, id.UserID, id.SessionID, from)}
-	if change.EndsSessions {
-		ended, err := revokeOtherSessions(ctx, tx, id.UserID, id.SessionID, s.now().UTC())
-		if err != nil {
-			return err
-		}
-		// One entry counts all ended sessions.
-		if ended > 0 {
-			e := s.entry(auditSessionEnded, id.UserID, uuid.Nil, from)
-			e.Times = ended
-			entries = append(entries, e)
-		}
-	}
-	if err := insertAudit(ctx, tx, entries...); err != nil {
-		return err
-	}
-	return s.report(ctx, tx, id.UserID, change.Kind, nil)
-}
-
-// report queues the mail that reports a change of the account. The template has the name of the
-// change.
-func (s *server) report(
-	ctx context.Context, tx pgx.Tx, changed uuid.UUID, template string, params map[string]string,
-) error {
-	found, err := selectUsers(ctx, tx, []uuid.UUID{changed})
-	if err != nil || len(found) == 0 {
-		return err
-	}
-	_, err = s.mails.Queue(ctx, tx, mail.Mail{
-		ID: s.newID(), UserID: changed, Template: template, To: found[0].Email,
-		Language: found[0].Language, Params: params, TTL: reportTTL,
+// newFactors returns the server of second factors and passkeys.
+func (s *server) newFactors() *factors.Server {
+	return factors.New(factors.Config{
+		DB: s.db, ServiceKey: s.config.ServiceKey, PublicURL: s.config.Mail.PublicURL,
+		User: s.factorUser, Changed: s.noteFactor, Wake: s.mails.Wake, Now: s.now, NewID: s.newID,
 	})
-	return err
+}
+
+func parseLoginPasskey(req *authv1.LoginPasskeyRequest) error {
+	var p apierr.Problems
+	if req.GetCeremonyId() == "" {
+		p.Invalid("ceremonyId", "is required")
+	}
+	if req.GetAssertion() == "" {
+		p.Invalid("assertion", "is required")
+	}
+	p.Field(browser.CheckMode(req.GetSession()))
+	return p.Err()
 }
 
 func parseLoginMfa(req *authv1.LoginMfaRequest, proof factors.Proof) error {
@@ -271,18 +277,5 @@ func parseLoginMfa(req *authv1.LoginMfaRequest, proof factors.Proof) error {
 	}
 	p.Field(proof.Check())
 	p.Field(browser.CheckMode(req.GetSession()))
-	return p.Err()
-}
-
-func parseReauthenticate(req *authv1.ReauthenticateRequest, proof factors.Proof) error {
-	var p apierr.Problems
-	if proof == (factors.Proof{}) {
-		p.Field(password.CheckGiven("password", req.GetPassword()))
-	} else {
-		p.Field(proof.Check())
-		if req.GetPassword() != "" {
-			p.Invalid("password", "must not be sent with a code")
-		}
-	}
 	return p.Err()
 }

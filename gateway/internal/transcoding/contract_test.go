@@ -17,10 +17,11 @@ import (
 
 // notIdempotent names the POST operations without an Idempotency-Key, with the reason.
 var notIdempotent = map[string]string{
-	"OpenInvitation":    "it stores nothing",
-	"Logout":            "a repetition has no session any more, so it is rejected",
-	"SuggestCategories": "it stores nothing",
-	"Reauthenticate":    "a repetition returns another access token with the same rights",
+	"OpenInvitation":      "it stores nothing",
+	"Logout":              "a repetition has no session any more, so it is rejected",
+	"SuggestCategories":   "it stores nothing",
+	"Reauthenticate":      "a repetition returns another access token with the same rights",
+	"LoginPasskeyOptions": "a repetition starts another ceremony, which expires",
 	"ExchangePersonalToken": "a repetition returns another access token with the same rights, " +
 		"and a personal access token must not be stored in a record",
 }
@@ -64,6 +65,8 @@ var withoutIfMatch = map[string]string{
 	"DeleteTotp":           "a secret never changes, and a replaced app is disabled as well",
 	"RevokeSession":        "a session changes with each use, and the end of a session is final",
 	"WithdrawInvitation":   "it ends the invitation, and no change of one matters for that",
+	"DeletePasskey":        "only the name of a passkey changes",
+	"UpdatePasskey":        "it has no other effect than the name",
 }
 
 // TestEveryChangeHasIfMatch requires that a client can make each change and deletion conditional,
@@ -97,6 +100,7 @@ func TestEveryChangeHasIfMatch(t *testing.T) {
 var unlocated = map[string]string{
 	"CreateAssignment":      "an assignment is read with the others of its goal",
 	"CreatePersonalToken":   "the list is small, so a token has no path of its own",
+	"CreatePasskey":         "the list is small, so a passkey has no path of its own",
 	"CreateRecoveryCodes":   "the codes can be read only once",
 	"CreateTotp":            "the secret can be read only once",
 	"CreateTransactions":    "it creates several transactions",

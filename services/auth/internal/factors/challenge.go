@@ -16,8 +16,9 @@ import (
 const (
 	// ChallengeTTL is the time within which the second step of a sign-in must follow.
 	ChallengeTTL = 5 * time.Minute
-	// challengeKept is the time for which a challenge is kept after its end. Until then, repeated
-	// requests get their first response, and attempts are counted.
+	// challengeKept is the time for which a challenge, or a used ceremony of a passkey, is kept
+	// after its end. Until then, repeated requests get their first response, and attempts are
+	// counted.
 	challengeKept = 24 * time.Hour
 	// challengePrefix shows what a token is. Searches of logs for secrets find it.
 	challengePrefix = "mfa_"
@@ -44,13 +45,18 @@ func HashChallenge(token string) []byte {
 func (s *Server) NewChallenge(
 	ctx context.Context, tx pgx.Tx, user uuid.UUID, passwordHash string,
 ) (string, error) {
-	random := make([]byte, 32)
-	_, _ = rand.Read(random) // never fails
-	token := challengePrefix + base64.RawURLEncoding.EncodeToString(random)
+	token := challengePrefix + newToken()
 	return token, insertChallenge(ctx, tx, HashChallenge(token), Challenge{
 		UserID: user, PasswordMark: HashChallenge(passwordHash),
 		ExpiresAt: s.Now().Add(ChallengeTTL),
 	})
+}
+
+// newToken returns 256 random bits in base64url.
+func newToken() string {
+	random := make([]byte, 32)
+	_, _ = rand.Read(random) // never fails
+	return base64.RawURLEncoding.EncodeToString(random)
 }
 
 // SelectChallenge returns the challenge of a token, also a used or expired one, or pgx.ErrNoRows.
@@ -62,4 +68,11 @@ func SelectChallenge(ctx context.Context, q pg.Querier, token string) (Challenge
 // simultaneous call waits for the transaction of the first one.
 func UseChallenge(ctx context.Context, tx pgx.Tx, token string, now time.Time) (bool, error) {
 	return useChallenge(ctx, tx, HashChallenge(token), now)
+}
+
+// Expire deletes challenges and ceremonies of passkeys that expired long ago, and unused ceremonies
+// immediately: anybody can start one.
+func (s *Server) Expire(ctx context.Context) error {
+	now := s.Now()
+	return deleteChallenges(ctx, s.DB, now.Add(-challengeKept), now)
 }

@@ -1,14 +1,16 @@
-// Package factors owns the second factors of users: authenticator apps (TOTP, RFC 6238) and
-// recovery codes, and the challenges between the two steps of a sign-in.
+// Package factors owns the factors of users beside their passwords: authenticator apps (TOTP, RFC
+// 6238), recovery codes and passkeys (WebAuthn), and the challenges between the two steps of a
+// sign-in.
 //
 // The secret of an app is sealed with the service key. Each of its codes is accepted once, within
 // 30 seconds before and after its own step. Of a recovery code only the hash is stored; it works
 // once. A challenge proves that the right password was given. It is valid for 5 minutes, works
-// once, and is bound to the password.
+// once, and is bound to the password. A passkey verifies its user, so it counts as both steps. Its
+// ceremonies are valid for 5 minutes and work once, at any replica.
 //
-// factors.go has the RPCs with which users manage their factors. totp.go and recoverycode.go have
-// the rules, verify.go uses a code, and challenge.go has the challenges. Package auth limits the
-// attempts and starts sessions.
+// factors.go and passkeys.go have the RPCs with which users manage their factors. totp.go,
+// recoverycode.go and webauthn.go have the rules, verify.go uses a proof, and challenge.go has the
+// challenges. Package auth limits the attempts and starts sessions.
 package factors
 
 import (
@@ -38,6 +40,9 @@ const (
 	TotpDisabled         = mail.TotpDisabled
 	RecoveryCodesCreated = mail.RecoveryCodesCreated
 	RecoveryCodeUsed     = mail.RecoveryCodeUsed
+	PasskeyCreated       = mail.PasskeyCreated
+	PasskeyDeleted       = mail.PasskeyDeleted
+	PasskeyCloned        = mail.PasskeyCloned
 )
 
 var (
@@ -56,6 +61,8 @@ type User struct {
 // Change is a change of the factors of the acting user.
 type Change struct {
 	Kind string
+	// Name is the name of the passkey, if the change is about one.
+	Name string
 	// Agent is the header User-Agent of the request.
 	Agent string
 	// EndsSessions is set if the other sessions of the user end, because they were started without
@@ -67,24 +74,32 @@ type Change struct {
 type Config struct {
 	DB         *pgxpool.Pool
 	ServiceKey string
+	// PublicURL is the address of the installation, or empty. Its host is the relying party of
+	// passkeys.
+	PublicURL string
 	// User returns the user of the acting session, or apierr.Unauthorized if it has ended.
 	User func(ctx context.Context) (User, error)
 	// Changed writes the audit entry of a change, queues the mail that reports it, and ends
 	// sessions. The transaction has locked the user.
 	Changed func(ctx context.Context, tx pgx.Tx, change Change) error
 	// Wake sends queued mails soon.
-	Wake func()
-	Now  func() time.Time
+	Wake  func()
+	Now   func() time.Time
+	NewID func() uuid.UUID
 }
 
-// Server implements FactorService.
+// Server implements FactorService and PasskeyService.
 type Server struct {
 	authv1.UnsafeFactorServiceServer
+	authv1.UnsafePasskeyServiceServer
 	Config
 	sealer seal.Key
 }
 
-var _ authv1.FactorServiceServer = (*Server)(nil)
+var (
+	_ authv1.FactorServiceServer  = (*Server)(nil)
+	_ authv1.PasskeyServiceServer = (*Server)(nil)
+)
 
 // New returns a server.
 func New(config Config) *Server {
@@ -113,7 +128,10 @@ func (s *Server) Of(ctx context.Context, user uuid.UUID) (*authv1.Factors, error
 	if enabled.EnabledAt != nil {
 		found.TotpEnabledAt = new(calendar.FormatTime(*enabled.EnabledAt))
 	}
-	found.RecoveryCodesLeft, err = countRecoveryCodes(ctx, s.DB, user)
+	if found.RecoveryCodesLeft, err = countRecoveryCodes(ctx, s.DB, user); err != nil {
+		return nil, err
+	}
+	found.Passkeys, err = countPasskeys(ctx, s.DB, user)
 	return found, err
 }
 
@@ -265,24 +283,9 @@ func (s *Server) CreateRecoveryCodes(
 	return resp, nil
 }
 
-// Expire deletes the challenges that expired long ago.
-func (s *Server) Expire(ctx context.Context) error {
-	return deleteChallenges(ctx, s.DB, s.Now().Add(-challengeKept))
-}
-
 // lock locks the acting user against other changes of factors, and the session against its end.
 func (s *Server) lock(ctx context.Context, tx pgx.Tx) error {
 	id, _ := caller.From(ctx)
 	err := lockUserInSession(ctx, tx, id.UserID, id.SessionID, s.Now())
 	return pg.IfNoRows(err, apierr.Unauthorized)
-}
-
-// open returns the secret of an app. It is empty if the service key has changed: no code is right
-// then, and the user signs in with a recovery code.
-func (s *Server) open(user uuid.UUID, sealed []byte) string {
-	secret, err := s.sealer.Open(sealed, user.String())
-	if err != nil {
-		return ""
-	}
-	return string(secret)
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/coffer-budget/coffer/internal/pg"
 )
 
@@ -29,7 +31,40 @@ func useChallenge(
 		WHERE hash = $1 AND kind = 'login' AND used_at IS NULL AND expires_at > $2`, hash, now)
 }
 
-// deleteChallenges deletes the challenges that expired before a time.
-func deleteChallenges(ctx context.Context, q pg.Querier, before time.Time) error {
-	return pg.Exec(ctx, q, `DELETE FROM ceremonies WHERE expires_at < $1`, before)
+// Kinds of ceremonies of passkeys. They are stored: never rename one.
+const (
+	passkeyCreation = "passkey_creation"
+	passkeyUse      = "passkey_use"
+)
+
+func insertCeremony(
+	ctx context.Context, q pg.Querier, hash []byte, kind string, user *uuid.UUID, state []byte,
+	expires time.Time,
+) error {
+	return pg.Exec(ctx, q, `
+		INSERT INTO ceremonies (hash, kind, user_id, state, expires_at)
+		VALUES ($1, $2, $3, $4, $5)`, hash, kind, user, state, expires)
+}
+
+// useCeremony marks a ceremony as used by a user, and returns its state. It returns pgx.ErrNoRows
+// if the ceremony is unknown, another user's, used or expired. A simultaneous call waits for the
+// transaction of the first one.
+func useCeremony(
+	ctx context.Context, q pg.Querier, hash []byte, kind string, user uuid.UUID, now time.Time,
+) ([]byte, error) {
+	return pg.Value[[]byte](ctx, q, `
+		UPDATE ceremonies
+		SET used_at = $4, user_id = $3
+		WHERE hash = $1 AND kind = $2 AND (user_id = $3 OR user_id IS NULL) AND used_at IS NULL
+			AND expires_at > $4
+		RETURNING state`, hash, kind, user, now)
+}
+
+// deleteChallenges deletes the challenges and ceremonies of passkeys that expired before a time,
+// and unused ceremonies that expired before now.
+func deleteChallenges(ctx context.Context, q pg.Querier, before, now time.Time) error {
+	return pg.Exec(ctx, q, `
+		DELETE FROM ceremonies
+		WHERE expires_at < $1 OR (expires_at < $2 AND kind <> 'login' AND used_at IS NULL)`,
+		before, now)
 }

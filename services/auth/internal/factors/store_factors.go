@@ -91,6 +91,7 @@ func updateSecondFactor(ctx context.Context, q pg.Querier, user uuid.UUID) error
 			UPDATE users
 			SET second_factor = EXISTS (
 				SELECT FROM user_factors WHERE user_id = $1 AND secret_sealed IS NOT NULL)
+				OR EXISTS (SELECT FROM passkeys WHERE user_id = $1)
 			WHERE id = $1
 			RETURNING id, second_factor)
 		DELETE FROM recovery_codes r

@@ -15,24 +15,41 @@ import (
 const (
 	methodTotp     = "totp"
 	methodRecovery = "recovery"
+	methodPasskey  = "passkey"
 )
 
-// Proof is a proof of a second factor: one of the fields is set.
-type Proof struct{ Code, RecoveryCode string }
+// Proof is a proof of a second factor: Code, RecoveryCode or Assertion is set.
+type Proof struct {
+	Code, RecoveryCode string
+	// Assertion is the response of a passkey to the ceremony with this id.
+	CeremonyID, Assertion string
+}
 
 // Check returns the problem of the form of a proof, or nil.
 func (p Proof) Check() *apierr.Field {
-	if p.RecoveryCode != "" {
+	switch {
+	case p.RecoveryCode != "":
 		return CheckRecoveryCode("recoveryCode", p.RecoveryCode)
+	case p.Assertion == "":
+		return CheckCode("code", p.Code)
+	case p.CeremonyID == "":
+		return &apierr.Field{Name: "ceremonyId", Message: "is required"}
 	}
-	return CheckCode("code", p.Code)
+	return nil
 }
 
-// Use uses the code of a proof. It returns ErrInvalidCode for a code that is wrong or was used. Of
-// simultaneous calls with one code, exactly one succeeds: the others wait for the row of the app or
-// of the recovery code.
+// Use uses a proof. It returns ErrInvalidCode for a code that is wrong or was used, and the errors
+// of UsePasskey, also for the passkey of another user. Of simultaneous calls with one code, exactly
+// one succeeds: the others wait for the row of the app or of the recovery code.
 func (s *Server) Use(ctx context.Context, tx pgx.Tx, user uuid.UUID, proof Proof) error {
 	now := s.Now().UTC()
+	if proof.Assertion != "" {
+		owner, err := s.UsePasskey(ctx, tx, proof.CeremonyID, proof.Assertion)
+		if err == nil && owner != user {
+			return ErrInvalidAssertion
+		}
+		return err
+	}
 	if proof.RecoveryCode != "" {
 		used, err := useRecoveryCode(ctx, tx, user, proof.RecoveryCode, now)
 		if err == nil && !used {
@@ -68,9 +85,26 @@ func (s *Server) Methods(ctx context.Context, q pg.Querier, user uuid.UUID) ([]s
 	if found.SecretSealed != nil {
 		methods = append(methods, methodTotp)
 	}
+	passkey, err := hasPasskey(ctx, q, user)
+	if err != nil {
+		return nil, err
+	}
+	if passkey {
+		methods = append(methods, methodPasskey)
+	}
 	left, err := countRecoveryCodes(ctx, q, user)
 	if left > 0 {
 		methods = append(methods, methodRecovery)
 	}
 	return methods, err
+}
+
+// open returns the secret of an app. It is empty if the service key has changed: no code is right
+// then, and the user signs in with a recovery code.
+func (s *Server) open(user uuid.UUID, sealed []byte) string {
+	secret, err := s.sealer.Open(sealed, user.String())
+	if err != nil {
+		return ""
+	}
+	return string(secret)
 }

@@ -33,6 +33,9 @@ const (
 	TotpDisabled         = "totp_disabled"
 	RecoveryCodesCreated = "recovery_codes_created"
 	RecoveryCodeUsed     = "recovery_code_used"
+	PasskeyCreated       = "passkey_created"
+	PasskeyDeleted       = "passkey_deleted"
+	PasskeyCloned        = "passkey_cloned"
 )
 
 // paths are the paths of the console that the links of mails open. The token is in the fragment,
@@ -52,6 +55,9 @@ var paths = map[string]string{
 	TotpDisabled:         "/forgot",
 	RecoveryCodesCreated: "/forgot",
 	RecoveryCodeUsed:     "/forgot",
+	PasskeyCreated:       "/forgot",
+	PasskeyDeleted:       "/forgot",
+	PasskeyCloned:        "/forgot",
 	DeletionRequested:    "/login",
 	DeletionCanceled:     "/forgot",
 }

@@ -216,7 +216,8 @@ type AuditEntry struct {
 	// password_changed, password_change_failed, password_reset, profile_changed, email_changed, email_change_failed,
 	// email_change_requested, email_confirmed, email_reverted, invitation_sent, invitation_answered, invitation_ended, member_updated, member_removed, token_created,
 	// token_deleted, reauthenticated, reauthentication_failed, account_exported, second_factor_failed,
-	// totp_enabled, totp_disabled, recovery_codes_created, recovery_code_used, deletion_requested or deletion_canceled.
+	// totp_enabled, totp_disabled, recovery_codes_created, recovery_code_used, passkey_created, passkey_deleted,
+	// passkey_cloned, deletion_requested or deletion_canceled.
 	Type string `protobuf:"bytes,2,opt,name=type,proto3" json:"type,omitempty"`
 	// success or failure.
 	Outcome string `protobuf:"bytes,3,opt,name=outcome,proto3" json:"outcome,omitempty"`
@@ -236,7 +237,8 @@ type AuditEntry struct {
 	// Details of invitation_sent, invitation_answered, invitation_ended, member_updated and member_removed; absent in entries of another
 	// type.
 	Sharing *AuditSharing `protobuf:"bytes,10,opt,name=sharing,proto3,oneof" json:"sharing,omitempty"`
-	// Name of the personal access token in entries of token_created and token_deleted; absent in entries of another type.
+	// Name of the personal access token or passkey in entries of token_created, token_deleted, passkey_created, passkey_deleted and
+	// passkey_cloned; absent in entries of another type.
 	TokenName     *string `protobuf:"bytes,11,opt,name=token_name,json=tokenName,proto3,oneof" json:"token_name,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -905,7 +907,8 @@ type LoginResponse struct {
 	DeviceKey string `protobuf:"bytes,11,opt,name=device_key,json=deviceKey,proto3" json:"device_key,omitempty"`
 	// Token for POST /api/v1/auth/login/mfa. It is valid once. Only with MFA_REQUIRED.
 	MfaToken string `protobuf:"bytes,12,opt,name=mfa_token,json=mfaToken,proto3" json:"mfa_token,omitempty"`
-	// The second factors of the user: totp (a code of an authenticator app) and recovery (a recovery code). Only with MFA_REQUIRED.
+	// The second factors of the user: totp (a code of an authenticator app), recovery (a recovery code) and passkey. Only with
+	// MFA_REQUIRED.
 	Methods       []string `protobuf:"bytes,13,rep,name=methods,proto3" json:"methods,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1036,7 +1039,7 @@ type LoginMfaRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// mfaToken of the first step.
 	MfaToken string `protobuf:"bytes,1,opt,name=mfa_token,json=mfaToken,proto3" json:"mfa_token,omitempty"`
-	// 6 digits that the authenticator app shows. Either code or recoveryCode is required.
+	// 6 digits that the authenticator app shows. Either code, recoveryCode or assertion is required.
 	Code string `protobuf:"bytes,2,opt,name=code,proto3" json:"code,omitempty"`
 	// A recovery code, in any letter case, with or without its hyphen.
 	RecoveryCode string `protobuf:"bytes,3,opt,name=recovery_code,json=recoveryCode,proto3" json:"recovery_code,omitempty"`
@@ -1053,7 +1056,11 @@ type LoginMfaRequest struct {
 	// Origin of the page that sends the request. Set by browsers.
 	Origin string `protobuf:"bytes,8,opt,name=origin,proto3" json:"origin,omitempty"`
 	// Relation of that page to this site. Set by browsers.
-	FetchSite     string `protobuf:"bytes,9,opt,name=fetch_site,json=fetchSite,proto3" json:"fetch_site,omitempty"`
+	FetchSite string `protobuf:"bytes,9,opt,name=fetch_site,json=fetchSite,proto3" json:"fetch_site,omitempty"`
+	// ceremonyId of POST /api/v1/auth/login/passkey/options. Required with assertion.
+	CeremonyId string `protobuf:"bytes,10,opt,name=ceremony_id,json=ceremonyId,proto3" json:"ceremony_id,omitempty"`
+	// JSON of the PublicKeyCredential that a passkey returned (toJSON).
+	Assertion     string `protobuf:"bytes,11,opt,name=assertion,proto3" json:"assertion,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1147,6 +1154,20 @@ func (x *LoginMfaRequest) GetOrigin() string {
 func (x *LoginMfaRequest) GetFetchSite() string {
 	if x != nil {
 		return x.FetchSite
+	}
+	return ""
+}
+
+func (x *LoginMfaRequest) GetCeremonyId() string {
+	if x != nil {
+		return x.CeremonyId
+	}
+	return ""
+}
+
+func (x *LoginMfaRequest) GetAssertion() string {
+	if x != nil {
+		return x.Assertion
 	}
 	return ""
 }
@@ -1284,6 +1305,249 @@ func (x *LoginMfaResponse) GetDeviceKey() string {
 	return ""
 }
 
+type LoginPasskeyRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// ceremonyId of POST /api/v1/auth/login/passkey/options.
+	CeremonyId string `protobuf:"bytes,1,opt,name=ceremony_id,json=ceremonyId,proto3" json:"ceremony_id,omitempty"`
+	// JSON of the PublicKeyCredential that the passkey returned (toJSON).
+	Assertion string `protobuf:"bytes,2,opt,name=assertion,proto3" json:"assertion,omitempty"`
+	// Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response.
+	// At most 255 printable ASCII characters.
+	IdempotencyKey string `protobuf:"bytes,3,opt,name=idempotency_key,json=idempotencyKey,proto3" json:"idempotency_key,omitempty"`
+	// Shown in the list of sessions and in the audit trail. At most 255 characters are kept.
+	UserAgent string `protobuf:"bytes,4,opt,name=user_agent,json=userAgent,proto3" json:"user_agent,omitempty"`
+	// The value cookie sets the refresh token as a cookie that scripts cannot read, and omits it from the body. This is
+	// for web applications.
+	Session string `protobuf:"bytes,5,opt,name=session,proto3" json:"session,omitempty"`
+	// Origin of this site, to compare with origin.
+	Site string `protobuf:"bytes,6,opt,name=site,proto3" json:"site,omitempty"`
+	// Origin of the page that sends the request. Set by browsers.
+	Origin string `protobuf:"bytes,7,opt,name=origin,proto3" json:"origin,omitempty"`
+	// Relation of that page to this site. Set by browsers.
+	FetchSite     string `protobuf:"bytes,8,opt,name=fetch_site,json=fetchSite,proto3" json:"fetch_site,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LoginPasskeyRequest) Reset() {
+	*x = LoginPasskeyRequest{}
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LoginPasskeyRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LoginPasskeyRequest) ProtoMessage() {}
+
+func (x *LoginPasskeyRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LoginPasskeyRequest.ProtoReflect.Descriptor instead.
+func (*LoginPasskeyRequest) Descriptor() ([]byte, []int) {
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *LoginPasskeyRequest) GetCeremonyId() string {
+	if x != nil {
+		return x.CeremonyId
+	}
+	return ""
+}
+
+func (x *LoginPasskeyRequest) GetAssertion() string {
+	if x != nil {
+		return x.Assertion
+	}
+	return ""
+}
+
+func (x *LoginPasskeyRequest) GetIdempotencyKey() string {
+	if x != nil {
+		return x.IdempotencyKey
+	}
+	return ""
+}
+
+func (x *LoginPasskeyRequest) GetUserAgent() string {
+	if x != nil {
+		return x.UserAgent
+	}
+	return ""
+}
+
+func (x *LoginPasskeyRequest) GetSession() string {
+	if x != nil {
+		return x.Session
+	}
+	return ""
+}
+
+func (x *LoginPasskeyRequest) GetSite() string {
+	if x != nil {
+		return x.Site
+	}
+	return ""
+}
+
+func (x *LoginPasskeyRequest) GetOrigin() string {
+	if x != nil {
+		return x.Origin
+	}
+	return ""
+}
+
+func (x *LoginPasskeyRequest) GetFetchSite() string {
+	if x != nil {
+		return x.FetchSite
+	}
+	return ""
+}
+
+type LoginPasskeyResponse struct {
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Code    string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
+	Message string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	// JWT for the header Authorization: Bearer.
+	AccessToken string `protobuf:"bytes,3,opt,name=access_token,json=accessToken,proto3" json:"access_token,omitempty"`
+	// The same as accessToken.
+	Token string `protobuf:"bytes,4,opt,name=token,proto3" json:"token,omitempty"`
+	// Always Bearer.
+	TokenType string `protobuf:"bytes,5,opt,name=token_type,json=tokenType,proto3" json:"token_type,omitempty"`
+	// Lifetime of the access token in seconds, 3600 by default.
+	ExpiresIn int32 `protobuf:"varint,6,opt,name=expires_in,json=expiresIn,proto3" json:"expires_in,omitempty"`
+	// Opaque token for POST /api/v1/auth/refresh. It is valid once. Absent if it is set as a cookie.
+	RefreshToken string `protobuf:"bytes,7,opt,name=refresh_token,json=refreshToken,proto3" json:"refresh_token,omitempty"`
+	User         *User  `protobuf:"bytes,8,opt,name=user,proto3" json:"user,omitempty"`
+	// True if this is the stored response of an earlier request with the same Idempotency-Key.
+	Replayed bool `protobuf:"varint,9,opt,name=replayed,proto3" json:"replayed,omitempty"`
+	// The refresh token as a cookie.
+	Cookie *v1.Cookie `protobuf:"bytes,10,opt,name=cookie,proto3" json:"cookie,omitempty"`
+	// AES-256 key of the user in base64url, for data that a client keeps on the device after the session has ended. Each sign-in and
+	// refresh returns the same key, and nothing else does. It changes with the service key of the installation.
+	DeviceKey     string `protobuf:"bytes,11,opt,name=device_key,json=deviceKey,proto3" json:"device_key,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LoginPasskeyResponse) Reset() {
+	*x = LoginPasskeyResponse{}
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LoginPasskeyResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LoginPasskeyResponse) ProtoMessage() {}
+
+func (x *LoginPasskeyResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LoginPasskeyResponse.ProtoReflect.Descriptor instead.
+func (*LoginPasskeyResponse) Descriptor() ([]byte, []int) {
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *LoginPasskeyResponse) GetCode() string {
+	if x != nil {
+		return x.Code
+	}
+	return ""
+}
+
+func (x *LoginPasskeyResponse) GetMessage() string {
+	if x != nil {
+		return x.Message
+	}
+	return ""
+}
+
+func (x *LoginPasskeyResponse) GetAccessToken() string {
+	if x != nil {
+		return x.AccessToken
+	}
+	return ""
+}
+
+func (x *LoginPasskeyResponse) GetToken() string {
+	if x != nil {
+		return x.Token
+	}
+	return ""
+}
+
+func (x *LoginPasskeyResponse) GetTokenType() string {
+	if x != nil {
+		return x.TokenType
+	}
+	return ""
+}
+
+func (x *LoginPasskeyResponse) GetExpiresIn() int32 {
+	if x != nil {
+		return x.ExpiresIn
+	}
+	return 0
+}
+
+func (x *LoginPasskeyResponse) GetRefreshToken() string {
+	if x != nil {
+		return x.RefreshToken
+	}
+	return ""
+}
+
+func (x *LoginPasskeyResponse) GetUser() *User {
+	if x != nil {
+		return x.User
+	}
+	return nil
+}
+
+func (x *LoginPasskeyResponse) GetReplayed() bool {
+	if x != nil {
+		return x.Replayed
+	}
+	return false
+}
+
+func (x *LoginPasskeyResponse) GetCookie() *v1.Cookie {
+	if x != nil {
+		return x.Cookie
+	}
+	return nil
+}
+
+func (x *LoginPasskeyResponse) GetDeviceKey() string {
+	if x != nil {
+		return x.DeviceKey
+	}
+	return ""
+}
+
 type RefreshRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// refreshToken of the last sign-in or refresh. Required without a session cookie.
@@ -1312,7 +1576,7 @@ type RefreshRequest struct {
 
 func (x *RefreshRequest) Reset() {
 	*x = RefreshRequest{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[12]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1324,7 +1588,7 @@ func (x *RefreshRequest) String() string {
 func (*RefreshRequest) ProtoMessage() {}
 
 func (x *RefreshRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[12]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1337,7 +1601,7 @@ func (x *RefreshRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RefreshRequest.ProtoReflect.Descriptor instead.
 func (*RefreshRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{12}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *RefreshRequest) GetRefreshToken() string {
@@ -1431,7 +1695,7 @@ type RefreshResponse struct {
 
 func (x *RefreshResponse) Reset() {
 	*x = RefreshResponse{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[13]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1443,7 +1707,7 @@ func (x *RefreshResponse) String() string {
 func (*RefreshResponse) ProtoMessage() {}
 
 func (x *RefreshResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[13]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1456,7 +1720,7 @@ func (x *RefreshResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RefreshResponse.ProtoReflect.Descriptor instead.
 func (*RefreshResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{13}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *RefreshResponse) GetCode() string {
@@ -1538,21 +1802,25 @@ func (x *RefreshResponse) GetDeviceKey() string {
 
 type ReauthenticateRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The password of the user, at most 128 characters. Either password, code or recoveryCode is required.
+	// The password of the user, at most 128 characters. Either password, code, recoveryCode or assertion is required.
 	Password string `protobuf:"bytes,1,opt,name=password,proto3" json:"password,omitempty"`
 	// Shown in the audit trail. At most 255 characters are kept.
 	UserAgent string `protobuf:"bytes,2,opt,name=user_agent,json=userAgent,proto3" json:"user_agent,omitempty"`
 	// 6 digits that the authenticator app shows.
 	Code string `protobuf:"bytes,3,opt,name=code,proto3" json:"code,omitempty"`
 	// A recovery code, in any letter case, with or without its hyphen.
-	RecoveryCode  string `protobuf:"bytes,4,opt,name=recovery_code,json=recoveryCode,proto3" json:"recovery_code,omitempty"`
+	RecoveryCode string `protobuf:"bytes,4,opt,name=recovery_code,json=recoveryCode,proto3" json:"recovery_code,omitempty"`
+	// ceremonyId of POST /api/v1/auth/login/passkey/options. Required with assertion.
+	CeremonyId string `protobuf:"bytes,5,opt,name=ceremony_id,json=ceremonyId,proto3" json:"ceremony_id,omitempty"`
+	// JSON of the PublicKeyCredential that a passkey returned (toJSON).
+	Assertion     string `protobuf:"bytes,6,opt,name=assertion,proto3" json:"assertion,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ReauthenticateRequest) Reset() {
 	*x = ReauthenticateRequest{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[14]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1564,7 +1832,7 @@ func (x *ReauthenticateRequest) String() string {
 func (*ReauthenticateRequest) ProtoMessage() {}
 
 func (x *ReauthenticateRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[14]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1577,7 +1845,7 @@ func (x *ReauthenticateRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReauthenticateRequest.ProtoReflect.Descriptor instead.
 func (*ReauthenticateRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{14}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *ReauthenticateRequest) GetPassword() string {
@@ -1608,6 +1876,20 @@ func (x *ReauthenticateRequest) GetRecoveryCode() string {
 	return ""
 }
 
+func (x *ReauthenticateRequest) GetCeremonyId() string {
+	if x != nil {
+		return x.CeremonyId
+	}
+	return ""
+}
+
+func (x *ReauthenticateRequest) GetAssertion() string {
+	if x != nil {
+		return x.Assertion
+	}
+	return ""
+}
+
 type ReauthenticateResponse struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	Code    string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
@@ -1624,7 +1906,7 @@ type ReauthenticateResponse struct {
 
 func (x *ReauthenticateResponse) Reset() {
 	*x = ReauthenticateResponse{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[15]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1636,7 +1918,7 @@ func (x *ReauthenticateResponse) String() string {
 func (*ReauthenticateResponse) ProtoMessage() {}
 
 func (x *ReauthenticateResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[15]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1649,7 +1931,7 @@ func (x *ReauthenticateResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReauthenticateResponse.ProtoReflect.Descriptor instead.
 func (*ReauthenticateResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{15}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *ReauthenticateResponse) GetCode() string {
@@ -1699,7 +1981,7 @@ type LogoutRequest struct {
 
 func (x *LogoutRequest) Reset() {
 	*x = LogoutRequest{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[16]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1711,7 +1993,7 @@ func (x *LogoutRequest) String() string {
 func (*LogoutRequest) ProtoMessage() {}
 
 func (x *LogoutRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[16]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1724,7 +2006,7 @@ func (x *LogoutRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogoutRequest.ProtoReflect.Descriptor instead.
 func (*LogoutRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{16}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *LogoutRequest) GetUserAgent() string {
@@ -1753,7 +2035,7 @@ type LogoutResponse struct {
 
 func (x *LogoutResponse) Reset() {
 	*x = LogoutResponse{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[17]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1765,7 +2047,7 @@ func (x *LogoutResponse) String() string {
 func (*LogoutResponse) ProtoMessage() {}
 
 func (x *LogoutResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[17]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1778,7 +2060,7 @@ func (x *LogoutResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogoutResponse.ProtoReflect.Descriptor instead.
 func (*LogoutResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{17}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *LogoutResponse) GetCode() string {
@@ -1810,7 +2092,7 @@ type GetMeRequest struct {
 
 func (x *GetMeRequest) Reset() {
 	*x = GetMeRequest{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[18]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1822,7 +2104,7 @@ func (x *GetMeRequest) String() string {
 func (*GetMeRequest) ProtoMessage() {}
 
 func (x *GetMeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[18]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1835,7 +2117,7 @@ func (x *GetMeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetMeRequest.ProtoReflect.Descriptor instead.
 func (*GetMeRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{18}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{20}
 }
 
 type GetMeResponse struct {
@@ -1854,7 +2136,7 @@ type GetMeResponse struct {
 
 func (x *GetMeResponse) Reset() {
 	*x = GetMeResponse{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[19]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1866,7 +2148,7 @@ func (x *GetMeResponse) String() string {
 func (*GetMeResponse) ProtoMessage() {}
 
 func (x *GetMeResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[19]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1879,7 +2161,7 @@ func (x *GetMeResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetMeResponse.ProtoReflect.Descriptor instead.
 func (*GetMeResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{19}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *GetMeResponse) GetCode() string {
@@ -1935,7 +2217,7 @@ type UpdateMeRequest struct {
 
 func (x *UpdateMeRequest) Reset() {
 	*x = UpdateMeRequest{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[20]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1947,7 +2229,7 @@ func (x *UpdateMeRequest) String() string {
 func (*UpdateMeRequest) ProtoMessage() {}
 
 func (x *UpdateMeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[20]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1960,7 +2242,7 @@ func (x *UpdateMeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateMeRequest.ProtoReflect.Descriptor instead.
 func (*UpdateMeRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{20}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *UpdateMeRequest) GetName() string {
@@ -2013,7 +2295,7 @@ type UpdateMeResponse struct {
 
 func (x *UpdateMeResponse) Reset() {
 	*x = UpdateMeResponse{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[21]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2025,7 +2307,7 @@ func (x *UpdateMeResponse) String() string {
 func (*UpdateMeResponse) ProtoMessage() {}
 
 func (x *UpdateMeResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[21]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2038,7 +2320,7 @@ func (x *UpdateMeResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateMeResponse.ProtoReflect.Descriptor instead.
 func (*UpdateMeResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{21}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *UpdateMeResponse) GetCode() string {
@@ -2090,7 +2372,7 @@ type ChangePasswordRequest struct {
 
 func (x *ChangePasswordRequest) Reset() {
 	*x = ChangePasswordRequest{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[22]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2102,7 +2384,7 @@ func (x *ChangePasswordRequest) String() string {
 func (*ChangePasswordRequest) ProtoMessage() {}
 
 func (x *ChangePasswordRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[22]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2115,7 +2397,7 @@ func (x *ChangePasswordRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChangePasswordRequest.ProtoReflect.Descriptor instead.
 func (*ChangePasswordRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{22}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *ChangePasswordRequest) GetCurrentPassword() string {
@@ -2149,7 +2431,7 @@ type ChangePasswordResponse struct {
 
 func (x *ChangePasswordResponse) Reset() {
 	*x = ChangePasswordResponse{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[23]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2161,7 +2443,7 @@ func (x *ChangePasswordResponse) String() string {
 func (*ChangePasswordResponse) ProtoMessage() {}
 
 func (x *ChangePasswordResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[23]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2174,7 +2456,7 @@ func (x *ChangePasswordResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChangePasswordResponse.ProtoReflect.Descriptor instead.
 func (*ChangePasswordResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{23}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *ChangePasswordResponse) GetCode() string {
@@ -2206,7 +2488,7 @@ type ForgotPasswordRequest struct {
 
 func (x *ForgotPasswordRequest) Reset() {
 	*x = ForgotPasswordRequest{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[24]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2218,7 +2500,7 @@ func (x *ForgotPasswordRequest) String() string {
 func (*ForgotPasswordRequest) ProtoMessage() {}
 
 func (x *ForgotPasswordRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[24]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2231,7 +2513,7 @@ func (x *ForgotPasswordRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForgotPasswordRequest.ProtoReflect.Descriptor instead.
 func (*ForgotPasswordRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{24}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *ForgotPasswordRequest) GetEmail() string {
@@ -2267,7 +2549,7 @@ type ForgotPasswordResponse struct {
 
 func (x *ForgotPasswordResponse) Reset() {
 	*x = ForgotPasswordResponse{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[25]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2279,7 +2561,7 @@ func (x *ForgotPasswordResponse) String() string {
 func (*ForgotPasswordResponse) ProtoMessage() {}
 
 func (x *ForgotPasswordResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[25]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2292,7 +2574,7 @@ func (x *ForgotPasswordResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForgotPasswordResponse.ProtoReflect.Descriptor instead.
 func (*ForgotPasswordResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{25}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *ForgotPasswordResponse) GetCode() string {
@@ -2333,7 +2615,7 @@ type ResetPasswordRequest struct {
 
 func (x *ResetPasswordRequest) Reset() {
 	*x = ResetPasswordRequest{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[26]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2345,7 +2627,7 @@ func (x *ResetPasswordRequest) String() string {
 func (*ResetPasswordRequest) ProtoMessage() {}
 
 func (x *ResetPasswordRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[26]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2358,7 +2640,7 @@ func (x *ResetPasswordRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResetPasswordRequest.ProtoReflect.Descriptor instead.
 func (*ResetPasswordRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{26}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *ResetPasswordRequest) GetToken() string {
@@ -2401,7 +2683,7 @@ type ResetPasswordResponse struct {
 
 func (x *ResetPasswordResponse) Reset() {
 	*x = ResetPasswordResponse{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[27]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2413,7 +2695,7 @@ func (x *ResetPasswordResponse) String() string {
 func (*ResetPasswordResponse) ProtoMessage() {}
 
 func (x *ResetPasswordResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[27]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2426,7 +2708,7 @@ func (x *ResetPasswordResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResetPasswordResponse.ProtoReflect.Descriptor instead.
 func (*ResetPasswordResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{27}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *ResetPasswordResponse) GetCode() string {
@@ -2465,7 +2747,7 @@ type VerifyEmailRequest struct {
 
 func (x *VerifyEmailRequest) Reset() {
 	*x = VerifyEmailRequest{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[28]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2477,7 +2759,7 @@ func (x *VerifyEmailRequest) String() string {
 func (*VerifyEmailRequest) ProtoMessage() {}
 
 func (x *VerifyEmailRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[28]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2490,7 +2772,7 @@ func (x *VerifyEmailRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifyEmailRequest.ProtoReflect.Descriptor instead.
 func (*VerifyEmailRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{28}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *VerifyEmailRequest) GetToken() string {
@@ -2526,7 +2808,7 @@ type VerifyEmailResponse struct {
 
 func (x *VerifyEmailResponse) Reset() {
 	*x = VerifyEmailResponse{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[29]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2538,7 +2820,7 @@ func (x *VerifyEmailResponse) String() string {
 func (*VerifyEmailResponse) ProtoMessage() {}
 
 func (x *VerifyEmailResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[29]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2551,7 +2833,7 @@ func (x *VerifyEmailResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifyEmailResponse.ProtoReflect.Descriptor instead.
 func (*VerifyEmailResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{29}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *VerifyEmailResponse) GetCode() string {
@@ -2586,7 +2868,7 @@ type SendVerificationRequest struct {
 
 func (x *SendVerificationRequest) Reset() {
 	*x = SendVerificationRequest{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[30]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2598,7 +2880,7 @@ func (x *SendVerificationRequest) String() string {
 func (*SendVerificationRequest) ProtoMessage() {}
 
 func (x *SendVerificationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[30]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2611,7 +2893,7 @@ func (x *SendVerificationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SendVerificationRequest.ProtoReflect.Descriptor instead.
 func (*SendVerificationRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{30}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *SendVerificationRequest) GetIdempotencyKey() string {
@@ -2633,7 +2915,7 @@ type SendVerificationResponse struct {
 
 func (x *SendVerificationResponse) Reset() {
 	*x = SendVerificationResponse{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[31]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2645,7 +2927,7 @@ func (x *SendVerificationResponse) String() string {
 func (*SendVerificationResponse) ProtoMessage() {}
 
 func (x *SendVerificationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[31]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2658,7 +2940,7 @@ func (x *SendVerificationResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SendVerificationResponse.ProtoReflect.Descriptor instead.
 func (*SendVerificationResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{31}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *SendVerificationResponse) GetCode() string {
@@ -2697,7 +2979,7 @@ type RevertEmailRequest struct {
 
 func (x *RevertEmailRequest) Reset() {
 	*x = RevertEmailRequest{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[32]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2709,7 +2991,7 @@ func (x *RevertEmailRequest) String() string {
 func (*RevertEmailRequest) ProtoMessage() {}
 
 func (x *RevertEmailRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[32]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2722,7 +3004,7 @@ func (x *RevertEmailRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RevertEmailRequest.ProtoReflect.Descriptor instead.
 func (*RevertEmailRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{32}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *RevertEmailRequest) GetToken() string {
@@ -2758,7 +3040,7 @@ type RevertEmailResponse struct {
 
 func (x *RevertEmailResponse) Reset() {
 	*x = RevertEmailResponse{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[33]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2770,7 +3052,7 @@ func (x *RevertEmailResponse) String() string {
 func (*RevertEmailResponse) ProtoMessage() {}
 
 func (x *RevertEmailResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[33]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2783,7 +3065,7 @@ func (x *RevertEmailResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RevertEmailResponse.ProtoReflect.Descriptor instead.
 func (*RevertEmailResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{33}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *RevertEmailResponse) GetCode() string {
@@ -2819,7 +3101,7 @@ type ListSessionsRequest struct {
 
 func (x *ListSessionsRequest) Reset() {
 	*x = ListSessionsRequest{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[34]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2831,7 +3113,7 @@ func (x *ListSessionsRequest) String() string {
 func (*ListSessionsRequest) ProtoMessage() {}
 
 func (x *ListSessionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[34]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2844,7 +3126,7 @@ func (x *ListSessionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListSessionsRequest.ProtoReflect.Descriptor instead.
 func (*ListSessionsRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{34}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *ListSessionsRequest) GetLimit() int32 {
@@ -2874,7 +3156,7 @@ type ListSessionsResponse struct {
 
 func (x *ListSessionsResponse) Reset() {
 	*x = ListSessionsResponse{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[35]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2886,7 +3168,7 @@ func (x *ListSessionsResponse) String() string {
 func (*ListSessionsResponse) ProtoMessage() {}
 
 func (x *ListSessionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[35]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2899,7 +3181,7 @@ func (x *ListSessionsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListSessionsResponse.ProtoReflect.Descriptor instead.
 func (*ListSessionsResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{35}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *ListSessionsResponse) GetCode() string {
@@ -2942,7 +3224,7 @@ type RevokeSessionRequest struct {
 
 func (x *RevokeSessionRequest) Reset() {
 	*x = RevokeSessionRequest{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[36]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2954,7 +3236,7 @@ func (x *RevokeSessionRequest) String() string {
 func (*RevokeSessionRequest) ProtoMessage() {}
 
 func (x *RevokeSessionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[36]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2967,7 +3249,7 @@ func (x *RevokeSessionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RevokeSessionRequest.ProtoReflect.Descriptor instead.
 func (*RevokeSessionRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{36}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *RevokeSessionRequest) GetId() string {
@@ -2996,7 +3278,7 @@ type RevokeSessionResponse struct {
 
 func (x *RevokeSessionResponse) Reset() {
 	*x = RevokeSessionResponse{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[37]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3008,7 +3290,7 @@ func (x *RevokeSessionResponse) String() string {
 func (*RevokeSessionResponse) ProtoMessage() {}
 
 func (x *RevokeSessionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[37]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3021,7 +3303,7 @@ func (x *RevokeSessionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RevokeSessionResponse.ProtoReflect.Descriptor instead.
 func (*RevokeSessionResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{37}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *RevokeSessionResponse) GetCode() string {
@@ -3057,7 +3339,7 @@ type ListAuditRequest struct {
 
 func (x *ListAuditRequest) Reset() {
 	*x = ListAuditRequest{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[38]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3069,7 +3351,7 @@ func (x *ListAuditRequest) String() string {
 func (*ListAuditRequest) ProtoMessage() {}
 
 func (x *ListAuditRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[38]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3082,7 +3364,7 @@ func (x *ListAuditRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListAuditRequest.ProtoReflect.Descriptor instead.
 func (*ListAuditRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{38}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *ListAuditRequest) GetLimit() int32 {
@@ -3112,7 +3394,7 @@ type ListAuditResponse struct {
 
 func (x *ListAuditResponse) Reset() {
 	*x = ListAuditResponse{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[39]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3124,7 +3406,7 @@ func (x *ListAuditResponse) String() string {
 func (*ListAuditResponse) ProtoMessage() {}
 
 func (x *ListAuditResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[39]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3137,7 +3419,7 @@ func (x *ListAuditResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListAuditResponse.ProtoReflect.Descriptor instead.
 func (*ListAuditResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{39}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *ListAuditResponse) GetCode() string {
@@ -3176,7 +3458,7 @@ type GetKeySetRequest struct {
 
 func (x *GetKeySetRequest) Reset() {
 	*x = GetKeySetRequest{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[40]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3188,7 +3470,7 @@ func (x *GetKeySetRequest) String() string {
 func (*GetKeySetRequest) ProtoMessage() {}
 
 func (x *GetKeySetRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[40]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3201,7 +3483,7 @@ func (x *GetKeySetRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetKeySetRequest.ProtoReflect.Descriptor instead.
 func (*GetKeySetRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{40}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{42}
 }
 
 type GetKeySetResponse struct {
@@ -3214,7 +3496,7 @@ type GetKeySetResponse struct {
 
 func (x *GetKeySetResponse) Reset() {
 	*x = GetKeySetResponse{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[41]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3226,7 +3508,7 @@ func (x *GetKeySetResponse) String() string {
 func (*GetKeySetResponse) ProtoMessage() {}
 
 func (x *GetKeySetResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[41]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3239,7 +3521,7 @@ func (x *GetKeySetResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetKeySetResponse.ProtoReflect.Descriptor instead.
 func (*GetKeySetResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{41}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *GetKeySetResponse) GetKeys() []*Key {
@@ -3270,7 +3552,7 @@ type Key struct {
 
 func (x *Key) Reset() {
 	*x = Key{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[42]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3282,7 +3564,7 @@ func (x *Key) String() string {
 func (*Key) ProtoMessage() {}
 
 func (x *Key) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[42]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3295,7 +3577,7 @@ func (x *Key) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Key.ProtoReflect.Descriptor instead.
 func (*Key) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{42}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *Key) GetKty() string {
@@ -3352,7 +3634,7 @@ type ListRevokedSessionsRequest struct {
 
 func (x *ListRevokedSessionsRequest) Reset() {
 	*x = ListRevokedSessionsRequest{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[43]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3364,7 +3646,7 @@ func (x *ListRevokedSessionsRequest) String() string {
 func (*ListRevokedSessionsRequest) ProtoMessage() {}
 
 func (x *ListRevokedSessionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[43]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3377,7 +3659,7 @@ func (x *ListRevokedSessionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRevokedSessionsRequest.ProtoReflect.Descriptor instead.
 func (*ListRevokedSessionsRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{43}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *ListRevokedSessionsRequest) GetPaged() bool {
@@ -3412,7 +3694,7 @@ type ListRevokedSessionsResponse struct {
 
 func (x *ListRevokedSessionsResponse) Reset() {
 	*x = ListRevokedSessionsResponse{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[44]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3424,7 +3706,7 @@ func (x *ListRevokedSessionsResponse) String() string {
 func (*ListRevokedSessionsResponse) ProtoMessage() {}
 
 func (x *ListRevokedSessionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[44]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3437,7 +3719,7 @@ func (x *ListRevokedSessionsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRevokedSessionsResponse.ProtoReflect.Descriptor instead.
 func (*ListRevokedSessionsResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{44}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *ListRevokedSessionsResponse) GetSessionIds() []string {
@@ -3487,7 +3769,7 @@ type FindUserByEmailRequest struct {
 
 func (x *FindUserByEmailRequest) Reset() {
 	*x = FindUserByEmailRequest{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[45]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3499,7 +3781,7 @@ func (x *FindUserByEmailRequest) String() string {
 func (*FindUserByEmailRequest) ProtoMessage() {}
 
 func (x *FindUserByEmailRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[45]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3512,7 +3794,7 @@ func (x *FindUserByEmailRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FindUserByEmailRequest.ProtoReflect.Descriptor instead.
 func (*FindUserByEmailRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{45}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *FindUserByEmailRequest) GetEmail() string {
@@ -3538,7 +3820,7 @@ type FindUserByEmailResponse struct {
 
 func (x *FindUserByEmailResponse) Reset() {
 	*x = FindUserByEmailResponse{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[46]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3550,7 +3832,7 @@ func (x *FindUserByEmailResponse) String() string {
 func (*FindUserByEmailResponse) ProtoMessage() {}
 
 func (x *FindUserByEmailResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[46]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3563,7 +3845,7 @@ func (x *FindUserByEmailResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FindUserByEmailResponse.ProtoReflect.Descriptor instead.
 func (*FindUserByEmailResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{46}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *FindUserByEmailResponse) GetUser() *User {
@@ -3587,7 +3869,7 @@ type ExportUserRequest struct {
 
 func (x *ExportUserRequest) Reset() {
 	*x = ExportUserRequest{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[47]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3599,7 +3881,7 @@ func (x *ExportUserRequest) String() string {
 func (*ExportUserRequest) ProtoMessage() {}
 
 func (x *ExportUserRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[47]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3612,7 +3894,7 @@ func (x *ExportUserRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExportUserRequest.ProtoReflect.Descriptor instead.
 func (*ExportUserRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{47}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *ExportUserRequest) GetUserId() string {
@@ -3652,7 +3934,7 @@ type ExportUserResponse struct {
 
 func (x *ExportUserResponse) Reset() {
 	*x = ExportUserResponse{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[48]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3664,7 +3946,7 @@ func (x *ExportUserResponse) String() string {
 func (*ExportUserResponse) ProtoMessage() {}
 
 func (x *ExportUserResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[48]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3677,7 +3959,7 @@ func (x *ExportUserResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExportUserResponse.ProtoReflect.Descriptor instead.
 func (*ExportUserResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{48}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *ExportUserResponse) GetPiece() *v1.ArchivePiece {
@@ -3701,7 +3983,7 @@ type CheckInvitationRequest struct {
 
 func (x *CheckInvitationRequest) Reset() {
 	*x = CheckInvitationRequest{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[49]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3713,7 +3995,7 @@ func (x *CheckInvitationRequest) String() string {
 func (*CheckInvitationRequest) ProtoMessage() {}
 
 func (x *CheckInvitationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[49]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3726,7 +4008,7 @@ func (x *CheckInvitationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CheckInvitationRequest.ProtoReflect.Descriptor instead.
 func (*CheckInvitationRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{49}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *CheckInvitationRequest) GetEmail() string {
@@ -3762,7 +4044,7 @@ type CheckInvitationResponse struct {
 
 func (x *CheckInvitationResponse) Reset() {
 	*x = CheckInvitationResponse{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[50]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3774,7 +4056,7 @@ func (x *CheckInvitationResponse) String() string {
 func (*CheckInvitationResponse) ProtoMessage() {}
 
 func (x *CheckInvitationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[50]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3787,7 +4069,7 @@ func (x *CheckInvitationResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CheckInvitationResponse.ProtoReflect.Descriptor instead.
 func (*CheckInvitationResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{50}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *CheckInvitationResponse) GetEmail() string {
@@ -3814,7 +4096,7 @@ type GetUsersRequest struct {
 
 func (x *GetUsersRequest) Reset() {
 	*x = GetUsersRequest{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[51]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3826,7 +4108,7 @@ func (x *GetUsersRequest) String() string {
 func (*GetUsersRequest) ProtoMessage() {}
 
 func (x *GetUsersRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[51]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3839,7 +4121,7 @@ func (x *GetUsersRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetUsersRequest.ProtoReflect.Descriptor instead.
 func (*GetUsersRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{51}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *GetUsersRequest) GetIds() []string {
@@ -3859,7 +4141,7 @@ type GetUsersResponse struct {
 
 func (x *GetUsersResponse) Reset() {
 	*x = GetUsersResponse{}
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[52]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3871,7 +4153,7 @@ func (x *GetUsersResponse) String() string {
 func (*GetUsersResponse) ProtoMessage() {}
 
 func (x *GetUsersResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_auth_v1_auth_proto_msgTypes[52]
+	mi := &file_coffer_auth_v1_auth_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3884,7 +4166,7 @@ func (x *GetUsersResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetUsersResponse.ProtoReflect.Descriptor instead.
 func (*GetUsersResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{52}
+	return file_coffer_auth_v1_auth_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *GetUsersResponse) GetUsers() []*User {
@@ -3918,11 +4200,11 @@ const file_coffer_auth_v1_auth_proto_rawDesc = "" +
 	"user_agent\x18\x05 \x01(\tR\tuserAgent\x12\x1d\n" +
 	"\n" +
 	"ip_address\x18\x06 \x01(\tR\tipAddress\x12\x18\n" +
-	"\acurrent\x18\a \x01(\bR\acurrent\"\xef\a\n" +
+	"\acurrent\x18\a \x01(\bR\acurrent\"\x9e\b\n" +
 	"\n" +
 	"AuditEntry\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\x12\xb5\x04\n" +
-	"\x04type\x18\x02 \x01(\tB\xa0\x04¶\x18\x9b\x04registered login_succeeded login_failed refresh_token_reused session_ended logged_out password_changed password_change_failed password_reset profile_changed email_changed email_change_failed email_change_requested email_confirmed email_reverted invitation_sent invitation_answered invitation_ended member_updated member_removed token_created token_deleted reauthenticated reauthentication_failed account_exported second_factor_failed totp_enabled totp_disabled recovery_codes_created recovery_code_used deletion_requested deletion_canceledR\x04type\x12-\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\xe4\x04\n" +
+	"\x04type\x18\x02 \x01(\tB\xcf\x04¶\x18\xca\x04registered login_succeeded login_failed refresh_token_reused session_ended logged_out password_changed password_change_failed password_reset profile_changed email_changed email_change_failed email_change_requested email_confirmed email_reverted invitation_sent invitation_answered invitation_ended member_updated member_removed token_created token_deleted reauthenticated reauthentication_failed account_exported second_factor_failed totp_enabled totp_disabled recovery_codes_created recovery_code_used passkey_created passkey_deleted passkey_cloned deletion_requested deletion_canceledR\x04type\x12-\n" +
 	"\aoutcome\x18\x03 \x01(\tB\x13¶\x18\x0fsuccess failureR\aoutcome\x12\x1d\n" +
 	"\x02at\x18\x04 \x01(\tB\rʶ\x18\tdate-timeR\x02at\x12\x14\n" +
 	"\x05count\x18\x05 \x01(\x05R\x05count\x12\x1c\n" +
@@ -4004,7 +4286,7 @@ const file_coffer_auth_v1_auth_proto_rawDesc = "" +
 	"\x06origin\x18\a \x01(\tB\n" +
 	"\xe2\xb5\x18\x06OriginR\x06origin\x121\n" +
 	"\n" +
-	"fetch_site\x18\b \x01(\tB\x12\xe2\xb5\x18\x0eSec-Fetch-SiteR\tfetchSite\"\x90\x04\n" +
+	"fetch_site\x18\b \x01(\tB\x12\xe2\xb5\x18\x0eSec-Fetch-SiteR\tfetchSite\"\x98\x04\n" +
 	"\rLoginResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12'\n" +
@@ -4021,8 +4303,8 @@ const file_coffer_auth_v1_auth_proto_rawDesc = "" +
 	" \x01(\v2\x16.coffer.rest.v1.CookieB\x04ж\x18\x01R\x06cookie\x12#\n" +
 	"\n" +
 	"device_key\x18\v \x01(\tB\x04\xf8\xb5\x18\x01R\tdeviceKey\x12!\n" +
-	"\tmfa_token\x18\f \x01(\tB\x04\xf8\xb5\x18\x01R\bmfaToken\x12/\n" +
-	"\amethods\x18\r \x03(\tB\x15\xf8\xb5\x18\x01¶\x18\rtotp recoveryR\amethods\"\xfc\x02\n" +
+	"\tmfa_token\x18\f \x01(\tB\x04\xf8\xb5\x18\x01R\bmfaToken\x127\n" +
+	"\amethods\x18\r \x03(\tB\x1d\xf8\xb5\x18\x01¶\x18\x15totp recovery passkeyR\amethods\"\xc5\x03\n" +
 	"\x0fLoginMfaRequest\x12!\n" +
 	"\tmfa_token\x18\x01 \x01(\tB\x04\xf0\xb5\x18\x01R\bmfaToken\x12\x12\n" +
 	"\x04code\x18\x02 \x01(\tR\x04code\x12#\n" +
@@ -4036,8 +4318,43 @@ const file_coffer_auth_v1_auth_proto_rawDesc = "" +
 	"\x06origin\x18\b \x01(\tB\n" +
 	"\xe2\xb5\x18\x06OriginR\x06origin\x121\n" +
 	"\n" +
-	"fetch_site\x18\t \x01(\tB\x12\xe2\xb5\x18\x0eSec-Fetch-SiteR\tfetchSite\"\xa3\x03\n" +
+	"fetch_site\x18\t \x01(\tB\x12\xe2\xb5\x18\x0eSec-Fetch-SiteR\tfetchSite\x12)\n" +
+	"\vceremony_id\x18\n" +
+	" \x01(\tB\bʶ\x18\x04noneR\n" +
+	"ceremonyId\x12\x1c\n" +
+	"\tassertion\x18\v \x01(\tR\tassertion\"\xa3\x03\n" +
 	"\x10LoginMfaResponse\x12\x12\n" +
+	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
+	"\amessage\x18\x02 \x01(\tR\amessage\x12!\n" +
+	"\faccess_token\x18\x03 \x01(\tR\vaccessToken\x12\x14\n" +
+	"\x05token\x18\x04 \x01(\tR\x05token\x12)\n" +
+	"\n" +
+	"token_type\x18\x05 \x01(\tB\n" +
+	"¶\x18\x06BearerR\ttokenType\x12\x1d\n" +
+	"\n" +
+	"expires_in\x18\x06 \x01(\x05R\texpiresIn\x12)\n" +
+	"\rrefresh_token\x18\a \x01(\tB\x04\xf8\xb5\x18\x01R\frefreshToken\x12(\n" +
+	"\x04user\x18\b \x01(\v2\x14.coffer.auth.v1.UserR\x04user\x124\n" +
+	"\breplayed\x18\t \x01(\bB\x18\xe2\xb5\x18\x14Idempotency-ReplayedR\breplayed\x124\n" +
+	"\x06cookie\x18\n" +
+	" \x01(\v2\x16.coffer.rest.v1.CookieB\x04ж\x18\x01R\x06cookie\x12\x1d\n" +
+	"\n" +
+	"device_key\x18\v \x01(\tR\tdeviceKey\"\xf7\x02\n" +
+	"\x13LoginPasskeyRequest\x12-\n" +
+	"\vceremony_id\x18\x01 \x01(\tB\f\xf0\xb5\x18\x01ʶ\x18\x04noneR\n" +
+	"ceremonyId\x12\"\n" +
+	"\tassertion\x18\x02 \x01(\tB\x04\xf0\xb5\x18\x01R\tassertion\x12C\n" +
+	"\x0fidempotency_key\x18\x03 \x01(\tB\x1a\xe2\xb5\x18\x0fIdempotency-Key\xe2\xb6\x18\x03\x10\xff\x01R\x0eidempotencyKey\x12-\n" +
+	"\n" +
+	"user_agent\x18\x04 \x01(\tB\x0e\xe2\xb5\x18\n" +
+	"User-AgentR\tuserAgent\x12(\n" +
+	"\asession\x18\x05 \x01(\tB\x0e\xe8\xb5\x18\x01¶\x18\x06cookieR\asession\x12\x18\n" +
+	"\x04site\x18\x06 \x01(\tB\x04ض\x18\x01R\x04site\x12\"\n" +
+	"\x06origin\x18\a \x01(\tB\n" +
+	"\xe2\xb5\x18\x06OriginR\x06origin\x121\n" +
+	"\n" +
+	"fetch_site\x18\b \x01(\tB\x12\xe2\xb5\x18\x0eSec-Fetch-SiteR\tfetchSite\"\xa7\x03\n" +
+	"\x14LoginPasskeyResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12!\n" +
 	"\faccess_token\x18\x03 \x01(\tR\vaccessToken\x12\x14\n" +
@@ -4084,14 +4401,17 @@ const file_coffer_auth_v1_auth_proto_rawDesc = "" +
 	"\x06cookie\x18\n" +
 	" \x01(\v2\x16.coffer.rest.v1.CookieB\x04ж\x18\x01R\x06cookie\x12\x1d\n" +
 	"\n" +
-	"device_key\x18\v \x01(\tR\tdeviceKey\"\xa4\x01\n" +
+	"device_key\x18\v \x01(\tR\tdeviceKey\"\xed\x01\n" +
 	"\x15ReauthenticateRequest\x12#\n" +
 	"\bpassword\x18\x01 \x01(\tB\a\xe2\xb6\x18\x03\x10\x80\x01R\bpassword\x12-\n" +
 	"\n" +
 	"user_agent\x18\x02 \x01(\tB\x0e\xe2\xb5\x18\n" +
 	"User-AgentR\tuserAgent\x12\x12\n" +
 	"\x04code\x18\x03 \x01(\tR\x04code\x12#\n" +
-	"\rrecovery_code\x18\x04 \x01(\tR\frecoveryCode\"\xb3\x01\n" +
+	"\rrecovery_code\x18\x04 \x01(\tR\frecoveryCode\x12)\n" +
+	"\vceremony_id\x18\x05 \x01(\tB\bʶ\x18\x04noneR\n" +
+	"ceremonyId\x12\x1c\n" +
+	"\tassertion\x18\x06 \x01(\tR\tassertion\"\xb3\x01\n" +
 	"\x16ReauthenticateResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12!\n" +
@@ -4265,7 +4585,7 @@ const file_coffer_auth_v1_auth_proto_rawDesc = "" +
 	"\x0fGetUsersRequest\x12\x10\n" +
 	"\x03ids\x18\x01 \x03(\tR\x03ids\">\n" +
 	"\x10GetUsersResponse\x12*\n" +
-	"\x05users\x18\x01 \x03(\v2\x14.coffer.auth.v1.UserR\x05users2\x89\x1f\n" +
+	"\x05users\x18\x01 \x03(\v2\x14.coffer.auth.v1.UserR\x05users2\xd5 \n" +
 	"\vAuthService\x12\xa3\x01\n" +
 	"\bRegister\x12\x1f.coffer.auth.v1.RegisterRequest\x1a .coffer.auth.v1.RegisterResponse\"T\x8a\xb5\x18%\n" +
 	"\x0fUSER_REGISTERED\x12\x0fUser registered\x18\xc9\x01\x90\xb5\x18\x01\xb2\xb5\x18\x03(\xb7\x02\x82\xd3\xe4\x93\x02\x1a:\x01*\"\x15/api/v1/auth/register\x12\xbc\x01\n" +
@@ -4273,13 +4593,15 @@ const file_coffer_auth_v1_auth_proto_rawDesc = "" +
 	"\x12INVITATION_FETCHED\x12\x12Invitation fetched\x18\xc8\x01\x90\xb5\x18\x01\xb2\xb5\x18\x02\xb7\x02\x82\xd3\xe4\x93\x02\x1c:\x01*\"\x17/api/v1/auth/invitation\x12\xd3\x01\n" +
 	"\x05Login\x12\x1c.coffer.auth.v1.LoginRequest\x1a\x1d.coffer.auth.v1.LoginResponse\"\x8c\x01\x8a\xb5\x18$\n" +
 	"\rLOGIN_SUCCESS\x12\x10Login successful\x18\xc8\x01\x8a\xb5\x185\n" +
-	"\fMFA_REQUIRED\x12\"Enter a code of your second factor\x18\xc8\x01\x90\xb5\x18\x01\xb2\xb5\x18\x06*.\xa4\x02\xc5\x02\x82\xd3\xe4\x93\x02\x17:\x01*\"\x12/api/v1/auth/login\x12\xa5\x01\n" +
-	"\bLoginMfa\x12\x1f.coffer.auth.v1.LoginMfaRequest\x1a .coffer.auth.v1.LoginMfaResponse\"V\x8a\xb5\x18$\n" +
-	"\rLOGIN_SUCCESS\x12\x10Login successful\x18\xc8\x01\x90\xb5\x18\x01\xb2\xb5\x18\x05\xbc\x02\xbd\x02.\x82\xd3\xe4\x93\x02\x1b:\x01*\"\x16/api/v1/auth/login/mfa\x12\x9e\x01\n" +
+	"\fMFA_REQUIRED\x12\"Enter a code of your second factor\x18\xc8\x01\x90\xb5\x18\x01\xb2\xb5\x18\x06*.\xa4\x02\xc5\x02\x82\xd3\xe4\x93\x02\x17:\x01*\"\x12/api/v1/auth/login\x12\xad\x01\n" +
+	"\bLoginMfa\x12\x1f.coffer.auth.v1.LoginMfaRequest\x1a .coffer.auth.v1.LoginMfaResponse\"^\x8a\xb5\x18$\n" +
+	"\rLOGIN_SUCCESS\x12\x10Login successful\x18\xc8\x01\x90\xb5\x18\x01\xb2\xb5\x18\r\xbc\x02\xc0\x02\xc1\x02\xc3\x02\xbd\x02.\xc5\x02\x82\xd3\xe4\x93\x02\x1b:\x01*\"\x16/api/v1/auth/login/mfa\x12\xbb\x01\n" +
+	"\fLoginPasskey\x12#.coffer.auth.v1.LoginPasskeyRequest\x1a$.coffer.auth.v1.LoginPasskeyResponse\"`\x8a\xb5\x18$\n" +
+	"\rLOGIN_SUCCESS\x12\x10Login successful\x18\xc8\x01\x90\xb5\x18\x01\xb2\xb5\x18\v\xc0\x02\xc1\x02\xc3\x02.\xa4\x02\xc5\x02\x82\xd3\xe4\x93\x02\x1f:\x01*\"\x1a/api/v1/auth/login/passkey\x12\x9e\x01\n" +
 	"\aRefresh\x12\x1e.coffer.auth.v1.RefreshRequest\x1a\x1f.coffer.auth.v1.RefreshResponse\"R\x8a\xb5\x18%\n" +
-	"\x0fTOKEN_REFRESHED\x12\x0fToken refreshed\x18\xc8\x01\x90\xb5\x18\x01\xb2\xb5\x18\x02+.\x82\xd3\xe4\x93\x02\x19:\x01*\"\x14/api/v1/auth/refresh\x12\xba\x01\n" +
-	"\x0eReauthenticate\x12%.coffer.auth.v1.ReauthenticateRequest\x1a&.coffer.auth.v1.ReauthenticateResponse\"Y\x8a\xb5\x18(\n" +
-	"\x0fREAUTHENTICATED\x12\x12Identity confirmed\x18\xc8\x01\xb2\xb5\x18\x03*\xbc\x02\x82\xd3\xe4\x93\x02 :\x01*\"\x1b/api/v1/auth/reauthenticate\x12\x91\x01\n" +
+	"\x0fTOKEN_REFRESHED\x12\x0fToken refreshed\x18\xc8\x01\x90\xb5\x18\x01\xb2\xb5\x18\x02+.\x82\xd3\xe4\x93\x02\x19:\x01*\"\x14/api/v1/auth/refresh\x12\xc0\x01\n" +
+	"\x0eReauthenticate\x12%.coffer.auth.v1.ReauthenticateRequest\x1a&.coffer.auth.v1.ReauthenticateResponse\"_\x8a\xb5\x18(\n" +
+	"\x0fREAUTHENTICATED\x12\x12Identity confirmed\x18\xc8\x01\xb2\xb5\x18\t*\xbc\x02\xc0\x02\xc1\x02\xc3\x02\x82\xd3\xe4\x93\x02 :\x01*\"\x1b/api/v1/auth/reauthenticate\x12\x91\x01\n" +
 	"\x06Logout\x12\x1d.coffer.auth.v1.LogoutRequest\x1a\x1e.coffer.auth.v1.LogoutResponse\"H\x8a\xb5\x18&\n" +
 	"\x0eLOGOUT_SUCCESS\x12\x11Logout successful\x18\xc8\x01\x82\xd3\xe4\x93\x02\x18:\x01*\"\x13/api/v1/auth/logout\x12\x83\x01\n" +
 	"\x05GetMe\x12\x1c.coffer.auth.v1.GetMeRequest\x1a\x1d.coffer.auth.v1.GetMeResponse\"=\x8a\xb5\x18\x1f\n" +
@@ -4324,7 +4646,7 @@ func file_coffer_auth_v1_auth_proto_rawDescGZIP() []byte {
 	return file_coffer_auth_v1_auth_proto_rawDescData
 }
 
-var file_coffer_auth_v1_auth_proto_msgTypes = make([]protoimpl.MessageInfo, 53)
+var file_coffer_auth_v1_auth_proto_msgTypes = make([]protoimpl.MessageInfo, 55)
 var file_coffer_auth_v1_auth_proto_goTypes = []any{
 	(*User)(nil),                        // 0: coffer.auth.v1.User
 	(*Session)(nil),                     // 1: coffer.auth.v1.Session
@@ -4338,124 +4660,130 @@ var file_coffer_auth_v1_auth_proto_goTypes = []any{
 	(*LoginResponse)(nil),               // 9: coffer.auth.v1.LoginResponse
 	(*LoginMfaRequest)(nil),             // 10: coffer.auth.v1.LoginMfaRequest
 	(*LoginMfaResponse)(nil),            // 11: coffer.auth.v1.LoginMfaResponse
-	(*RefreshRequest)(nil),              // 12: coffer.auth.v1.RefreshRequest
-	(*RefreshResponse)(nil),             // 13: coffer.auth.v1.RefreshResponse
-	(*ReauthenticateRequest)(nil),       // 14: coffer.auth.v1.ReauthenticateRequest
-	(*ReauthenticateResponse)(nil),      // 15: coffer.auth.v1.ReauthenticateResponse
-	(*LogoutRequest)(nil),               // 16: coffer.auth.v1.LogoutRequest
-	(*LogoutResponse)(nil),              // 17: coffer.auth.v1.LogoutResponse
-	(*GetMeRequest)(nil),                // 18: coffer.auth.v1.GetMeRequest
-	(*GetMeResponse)(nil),               // 19: coffer.auth.v1.GetMeResponse
-	(*UpdateMeRequest)(nil),             // 20: coffer.auth.v1.UpdateMeRequest
-	(*UpdateMeResponse)(nil),            // 21: coffer.auth.v1.UpdateMeResponse
-	(*ChangePasswordRequest)(nil),       // 22: coffer.auth.v1.ChangePasswordRequest
-	(*ChangePasswordResponse)(nil),      // 23: coffer.auth.v1.ChangePasswordResponse
-	(*ForgotPasswordRequest)(nil),       // 24: coffer.auth.v1.ForgotPasswordRequest
-	(*ForgotPasswordResponse)(nil),      // 25: coffer.auth.v1.ForgotPasswordResponse
-	(*ResetPasswordRequest)(nil),        // 26: coffer.auth.v1.ResetPasswordRequest
-	(*ResetPasswordResponse)(nil),       // 27: coffer.auth.v1.ResetPasswordResponse
-	(*VerifyEmailRequest)(nil),          // 28: coffer.auth.v1.VerifyEmailRequest
-	(*VerifyEmailResponse)(nil),         // 29: coffer.auth.v1.VerifyEmailResponse
-	(*SendVerificationRequest)(nil),     // 30: coffer.auth.v1.SendVerificationRequest
-	(*SendVerificationResponse)(nil),    // 31: coffer.auth.v1.SendVerificationResponse
-	(*RevertEmailRequest)(nil),          // 32: coffer.auth.v1.RevertEmailRequest
-	(*RevertEmailResponse)(nil),         // 33: coffer.auth.v1.RevertEmailResponse
-	(*ListSessionsRequest)(nil),         // 34: coffer.auth.v1.ListSessionsRequest
-	(*ListSessionsResponse)(nil),        // 35: coffer.auth.v1.ListSessionsResponse
-	(*RevokeSessionRequest)(nil),        // 36: coffer.auth.v1.RevokeSessionRequest
-	(*RevokeSessionResponse)(nil),       // 37: coffer.auth.v1.RevokeSessionResponse
-	(*ListAuditRequest)(nil),            // 38: coffer.auth.v1.ListAuditRequest
-	(*ListAuditResponse)(nil),           // 39: coffer.auth.v1.ListAuditResponse
-	(*GetKeySetRequest)(nil),            // 40: coffer.auth.v1.GetKeySetRequest
-	(*GetKeySetResponse)(nil),           // 41: coffer.auth.v1.GetKeySetResponse
-	(*Key)(nil),                         // 42: coffer.auth.v1.Key
-	(*ListRevokedSessionsRequest)(nil),  // 43: coffer.auth.v1.ListRevokedSessionsRequest
-	(*ListRevokedSessionsResponse)(nil), // 44: coffer.auth.v1.ListRevokedSessionsResponse
-	(*FindUserByEmailRequest)(nil),      // 45: coffer.auth.v1.FindUserByEmailRequest
-	(*FindUserByEmailResponse)(nil),     // 46: coffer.auth.v1.FindUserByEmailResponse
-	(*ExportUserRequest)(nil),           // 47: coffer.auth.v1.ExportUserRequest
-	(*ExportUserResponse)(nil),          // 48: coffer.auth.v1.ExportUserResponse
-	(*CheckInvitationRequest)(nil),      // 49: coffer.auth.v1.CheckInvitationRequest
-	(*CheckInvitationResponse)(nil),     // 50: coffer.auth.v1.CheckInvitationResponse
-	(*GetUsersRequest)(nil),             // 51: coffer.auth.v1.GetUsersRequest
-	(*GetUsersResponse)(nil),            // 52: coffer.auth.v1.GetUsersResponse
-	(*v1.Cookie)(nil),                   // 53: coffer.rest.v1.Cookie
-	(*v1.Pagination)(nil),               // 54: coffer.rest.v1.Pagination
-	(*v1.ArchivePiece)(nil),             // 55: coffer.rest.v1.ArchivePiece
+	(*LoginPasskeyRequest)(nil),         // 12: coffer.auth.v1.LoginPasskeyRequest
+	(*LoginPasskeyResponse)(nil),        // 13: coffer.auth.v1.LoginPasskeyResponse
+	(*RefreshRequest)(nil),              // 14: coffer.auth.v1.RefreshRequest
+	(*RefreshResponse)(nil),             // 15: coffer.auth.v1.RefreshResponse
+	(*ReauthenticateRequest)(nil),       // 16: coffer.auth.v1.ReauthenticateRequest
+	(*ReauthenticateResponse)(nil),      // 17: coffer.auth.v1.ReauthenticateResponse
+	(*LogoutRequest)(nil),               // 18: coffer.auth.v1.LogoutRequest
+	(*LogoutResponse)(nil),              // 19: coffer.auth.v1.LogoutResponse
+	(*GetMeRequest)(nil),                // 20: coffer.auth.v1.GetMeRequest
+	(*GetMeResponse)(nil),               // 21: coffer.auth.v1.GetMeResponse
+	(*UpdateMeRequest)(nil),             // 22: coffer.auth.v1.UpdateMeRequest
+	(*UpdateMeResponse)(nil),            // 23: coffer.auth.v1.UpdateMeResponse
+	(*ChangePasswordRequest)(nil),       // 24: coffer.auth.v1.ChangePasswordRequest
+	(*ChangePasswordResponse)(nil),      // 25: coffer.auth.v1.ChangePasswordResponse
+	(*ForgotPasswordRequest)(nil),       // 26: coffer.auth.v1.ForgotPasswordRequest
+	(*ForgotPasswordResponse)(nil),      // 27: coffer.auth.v1.ForgotPasswordResponse
+	(*ResetPasswordRequest)(nil),        // 28: coffer.auth.v1.ResetPasswordRequest
+	(*ResetPasswordResponse)(nil),       // 29: coffer.auth.v1.ResetPasswordResponse
+	(*VerifyEmailRequest)(nil),          // 30: coffer.auth.v1.VerifyEmailRequest
+	(*VerifyEmailResponse)(nil),         // 31: coffer.auth.v1.VerifyEmailResponse
+	(*SendVerificationRequest)(nil),     // 32: coffer.auth.v1.SendVerificationRequest
+	(*SendVerificationResponse)(nil),    // 33: coffer.auth.v1.SendVerificationResponse
+	(*RevertEmailRequest)(nil),          // 34: coffer.auth.v1.RevertEmailRequest
+	(*RevertEmailResponse)(nil),         // 35: coffer.auth.v1.RevertEmailResponse
+	(*ListSessionsRequest)(nil),         // 36: coffer.auth.v1.ListSessionsRequest
+	(*ListSessionsResponse)(nil),        // 37: coffer.auth.v1.ListSessionsResponse
+	(*RevokeSessionRequest)(nil),        // 38: coffer.auth.v1.RevokeSessionRequest
+	(*RevokeSessionResponse)(nil),       // 39: coffer.auth.v1.RevokeSessionResponse
+	(*ListAuditRequest)(nil),            // 40: coffer.auth.v1.ListAuditRequest
+	(*ListAuditResponse)(nil),           // 41: coffer.auth.v1.ListAuditResponse
+	(*GetKeySetRequest)(nil),            // 42: coffer.auth.v1.GetKeySetRequest
+	(*GetKeySetResponse)(nil),           // 43: coffer.auth.v1.GetKeySetResponse
+	(*Key)(nil),                         // 44: coffer.auth.v1.Key
+	(*ListRevokedSessionsRequest)(nil),  // 45: coffer.auth.v1.ListRevokedSessionsRequest
+	(*ListRevokedSessionsResponse)(nil), // 46: coffer.auth.v1.ListRevokedSessionsResponse
+	(*FindUserByEmailRequest)(nil),      // 47: coffer.auth.v1.FindUserByEmailRequest
+	(*FindUserByEmailResponse)(nil),     // 48: coffer.auth.v1.FindUserByEmailResponse
+	(*ExportUserRequest)(nil),           // 49: coffer.auth.v1.ExportUserRequest
+	(*ExportUserResponse)(nil),          // 50: coffer.auth.v1.ExportUserResponse
+	(*CheckInvitationRequest)(nil),      // 51: coffer.auth.v1.CheckInvitationRequest
+	(*CheckInvitationResponse)(nil),     // 52: coffer.auth.v1.CheckInvitationResponse
+	(*GetUsersRequest)(nil),             // 53: coffer.auth.v1.GetUsersRequest
+	(*GetUsersResponse)(nil),            // 54: coffer.auth.v1.GetUsersResponse
+	(*v1.Cookie)(nil),                   // 55: coffer.rest.v1.Cookie
+	(*v1.Pagination)(nil),               // 56: coffer.rest.v1.Pagination
+	(*v1.ArchivePiece)(nil),             // 57: coffer.rest.v1.ArchivePiece
 }
 var file_coffer_auth_v1_auth_proto_depIdxs = []int32{
 	3,  // 0: coffer.auth.v1.AuditEntry.sharing:type_name -> coffer.auth.v1.AuditSharing
 	0,  // 1: coffer.auth.v1.RegisterResponse.user:type_name -> coffer.auth.v1.User
 	0,  // 2: coffer.auth.v1.LoginResponse.user:type_name -> coffer.auth.v1.User
-	53, // 3: coffer.auth.v1.LoginResponse.cookie:type_name -> coffer.rest.v1.Cookie
+	55, // 3: coffer.auth.v1.LoginResponse.cookie:type_name -> coffer.rest.v1.Cookie
 	0,  // 4: coffer.auth.v1.LoginMfaResponse.user:type_name -> coffer.auth.v1.User
-	53, // 5: coffer.auth.v1.LoginMfaResponse.cookie:type_name -> coffer.rest.v1.Cookie
-	0,  // 6: coffer.auth.v1.RefreshResponse.user:type_name -> coffer.auth.v1.User
-	53, // 7: coffer.auth.v1.RefreshResponse.cookie:type_name -> coffer.rest.v1.Cookie
-	53, // 8: coffer.auth.v1.LogoutResponse.cookie:type_name -> coffer.rest.v1.Cookie
-	0,  // 9: coffer.auth.v1.GetMeResponse.user:type_name -> coffer.auth.v1.User
-	0,  // 10: coffer.auth.v1.UpdateMeResponse.user:type_name -> coffer.auth.v1.User
-	1,  // 11: coffer.auth.v1.ListSessionsResponse.sessions:type_name -> coffer.auth.v1.Session
-	54, // 12: coffer.auth.v1.ListSessionsResponse.pagination:type_name -> coffer.rest.v1.Pagination
-	2,  // 13: coffer.auth.v1.ListAuditResponse.entries:type_name -> coffer.auth.v1.AuditEntry
-	54, // 14: coffer.auth.v1.ListAuditResponse.pagination:type_name -> coffer.rest.v1.Pagination
-	42, // 15: coffer.auth.v1.GetKeySetResponse.keys:type_name -> coffer.auth.v1.Key
-	0,  // 16: coffer.auth.v1.FindUserByEmailResponse.user:type_name -> coffer.auth.v1.User
-	55, // 17: coffer.auth.v1.ExportUserResponse.piece:type_name -> coffer.rest.v1.ArchivePiece
-	0,  // 18: coffer.auth.v1.GetUsersResponse.users:type_name -> coffer.auth.v1.User
-	4,  // 19: coffer.auth.v1.AuthService.Register:input_type -> coffer.auth.v1.RegisterRequest
-	6,  // 20: coffer.auth.v1.AuthService.OpenInvitation:input_type -> coffer.auth.v1.OpenInvitationRequest
-	8,  // 21: coffer.auth.v1.AuthService.Login:input_type -> coffer.auth.v1.LoginRequest
-	10, // 22: coffer.auth.v1.AuthService.LoginMfa:input_type -> coffer.auth.v1.LoginMfaRequest
-	12, // 23: coffer.auth.v1.AuthService.Refresh:input_type -> coffer.auth.v1.RefreshRequest
-	14, // 24: coffer.auth.v1.AuthService.Reauthenticate:input_type -> coffer.auth.v1.ReauthenticateRequest
-	16, // 25: coffer.auth.v1.AuthService.Logout:input_type -> coffer.auth.v1.LogoutRequest
-	18, // 26: coffer.auth.v1.AuthService.GetMe:input_type -> coffer.auth.v1.GetMeRequest
-	20, // 27: coffer.auth.v1.AuthService.UpdateMe:input_type -> coffer.auth.v1.UpdateMeRequest
-	22, // 28: coffer.auth.v1.AuthService.ChangePassword:input_type -> coffer.auth.v1.ChangePasswordRequest
-	24, // 29: coffer.auth.v1.AuthService.ForgotPassword:input_type -> coffer.auth.v1.ForgotPasswordRequest
-	26, // 30: coffer.auth.v1.AuthService.ResetPassword:input_type -> coffer.auth.v1.ResetPasswordRequest
-	28, // 31: coffer.auth.v1.AuthService.VerifyEmail:input_type -> coffer.auth.v1.VerifyEmailRequest
-	30, // 32: coffer.auth.v1.AuthService.SendVerification:input_type -> coffer.auth.v1.SendVerificationRequest
-	32, // 33: coffer.auth.v1.AuthService.RevertEmail:input_type -> coffer.auth.v1.RevertEmailRequest
-	34, // 34: coffer.auth.v1.AuthService.ListSessions:input_type -> coffer.auth.v1.ListSessionsRequest
-	36, // 35: coffer.auth.v1.AuthService.RevokeSession:input_type -> coffer.auth.v1.RevokeSessionRequest
-	38, // 36: coffer.auth.v1.AuthService.ListAudit:input_type -> coffer.auth.v1.ListAuditRequest
-	40, // 37: coffer.auth.v1.AuthService.GetKeySet:input_type -> coffer.auth.v1.GetKeySetRequest
-	43, // 38: coffer.auth.v1.AuthService.ListRevokedSessions:input_type -> coffer.auth.v1.ListRevokedSessionsRequest
-	45, // 39: coffer.auth.v1.AuthService.FindUserByEmail:input_type -> coffer.auth.v1.FindUserByEmailRequest
-	47, // 40: coffer.auth.v1.AuthService.ExportUser:input_type -> coffer.auth.v1.ExportUserRequest
-	49, // 41: coffer.auth.v1.AuthService.CheckInvitation:input_type -> coffer.auth.v1.CheckInvitationRequest
-	51, // 42: coffer.auth.v1.AuthService.GetUsers:input_type -> coffer.auth.v1.GetUsersRequest
-	5,  // 43: coffer.auth.v1.AuthService.Register:output_type -> coffer.auth.v1.RegisterResponse
-	7,  // 44: coffer.auth.v1.AuthService.OpenInvitation:output_type -> coffer.auth.v1.OpenInvitationResponse
-	9,  // 45: coffer.auth.v1.AuthService.Login:output_type -> coffer.auth.v1.LoginResponse
-	11, // 46: coffer.auth.v1.AuthService.LoginMfa:output_type -> coffer.auth.v1.LoginMfaResponse
-	13, // 47: coffer.auth.v1.AuthService.Refresh:output_type -> coffer.auth.v1.RefreshResponse
-	15, // 48: coffer.auth.v1.AuthService.Reauthenticate:output_type -> coffer.auth.v1.ReauthenticateResponse
-	17, // 49: coffer.auth.v1.AuthService.Logout:output_type -> coffer.auth.v1.LogoutResponse
-	19, // 50: coffer.auth.v1.AuthService.GetMe:output_type -> coffer.auth.v1.GetMeResponse
-	21, // 51: coffer.auth.v1.AuthService.UpdateMe:output_type -> coffer.auth.v1.UpdateMeResponse
-	23, // 52: coffer.auth.v1.AuthService.ChangePassword:output_type -> coffer.auth.v1.ChangePasswordResponse
-	25, // 53: coffer.auth.v1.AuthService.ForgotPassword:output_type -> coffer.auth.v1.ForgotPasswordResponse
-	27, // 54: coffer.auth.v1.AuthService.ResetPassword:output_type -> coffer.auth.v1.ResetPasswordResponse
-	29, // 55: coffer.auth.v1.AuthService.VerifyEmail:output_type -> coffer.auth.v1.VerifyEmailResponse
-	31, // 56: coffer.auth.v1.AuthService.SendVerification:output_type -> coffer.auth.v1.SendVerificationResponse
-	33, // 57: coffer.auth.v1.AuthService.RevertEmail:output_type -> coffer.auth.v1.RevertEmailResponse
-	35, // 58: coffer.auth.v1.AuthService.ListSessions:output_type -> coffer.auth.v1.ListSessionsResponse
-	37, // 59: coffer.auth.v1.AuthService.RevokeSession:output_type -> coffer.auth.v1.RevokeSessionResponse
-	39, // 60: coffer.auth.v1.AuthService.ListAudit:output_type -> coffer.auth.v1.ListAuditResponse
-	41, // 61: coffer.auth.v1.AuthService.GetKeySet:output_type -> coffer.auth.v1.GetKeySetResponse
-	44, // 62: coffer.auth.v1.AuthService.ListRevokedSessions:output_type -> coffer.auth.v1.ListRevokedSessionsResponse
-	46, // 63: coffer.auth.v1.AuthService.FindUserByEmail:output_type -> coffer.auth.v1.FindUserByEmailResponse
-	48, // 64: coffer.auth.v1.AuthService.ExportUser:output_type -> coffer.auth.v1.ExportUserResponse
-	50, // 65: coffer.auth.v1.AuthService.CheckInvitation:output_type -> coffer.auth.v1.CheckInvitationResponse
-	52, // 66: coffer.auth.v1.AuthService.GetUsers:output_type -> coffer.auth.v1.GetUsersResponse
-	43, // [43:67] is the sub-list for method output_type
-	19, // [19:43] is the sub-list for method input_type
-	19, // [19:19] is the sub-list for extension type_name
-	19, // [19:19] is the sub-list for extension extendee
-	0,  // [0:19] is the sub-list for field type_name
+	55, // 5: coffer.auth.v1.LoginMfaResponse.cookie:type_name -> coffer.rest.v1.Cookie
+	0,  // 6: coffer.auth.v1.LoginPasskeyResponse.user:type_name -> coffer.auth.v1.User
+	55, // 7: coffer.auth.v1.LoginPasskeyResponse.cookie:type_name -> coffer.rest.v1.Cookie
+	0,  // 8: coffer.auth.v1.RefreshResponse.user:type_name -> coffer.auth.v1.User
+	55, // 9: coffer.auth.v1.RefreshResponse.cookie:type_name -> coffer.rest.v1.Cookie
+	55, // 10: coffer.auth.v1.LogoutResponse.cookie:type_name -> coffer.rest.v1.Cookie
+	0,  // 11: coffer.auth.v1.GetMeResponse.user:type_name -> coffer.auth.v1.User
+	0,  // 12: coffer.auth.v1.UpdateMeResponse.user:type_name -> coffer.auth.v1.User
+	1,  // 13: coffer.auth.v1.ListSessionsResponse.sessions:type_name -> coffer.auth.v1.Session
+	56, // 14: coffer.auth.v1.ListSessionsResponse.pagination:type_name -> coffer.rest.v1.Pagination
+	2,  // 15: coffer.auth.v1.ListAuditResponse.entries:type_name -> coffer.auth.v1.AuditEntry
+	56, // 16: coffer.auth.v1.ListAuditResponse.pagination:type_name -> coffer.rest.v1.Pagination
+	44, // 17: coffer.auth.v1.GetKeySetResponse.keys:type_name -> coffer.auth.v1.Key
+	0,  // 18: coffer.auth.v1.FindUserByEmailResponse.user:type_name -> coffer.auth.v1.User
+	57, // 19: coffer.auth.v1.ExportUserResponse.piece:type_name -> coffer.rest.v1.ArchivePiece
+	0,  // 20: coffer.auth.v1.GetUsersResponse.users:type_name -> coffer.auth.v1.User
+	4,  // 21: coffer.auth.v1.AuthService.Register:input_type -> coffer.auth.v1.RegisterRequest
+	6,  // 22: coffer.auth.v1.AuthService.OpenInvitation:input_type -> coffer.auth.v1.OpenInvitationRequest
+	8,  // 23: coffer.auth.v1.AuthService.Login:input_type -> coffer.auth.v1.LoginRequest
+	10, // 24: coffer.auth.v1.AuthService.LoginMfa:input_type -> coffer.auth.v1.LoginMfaRequest
+	12, // 25: coffer.auth.v1.AuthService.LoginPasskey:input_type -> coffer.auth.v1.LoginPasskeyRequest
+	14, // 26: coffer.auth.v1.AuthService.Refresh:input_type -> coffer.auth.v1.RefreshRequest
+	16, // 27: coffer.auth.v1.AuthService.Reauthenticate:input_type -> coffer.auth.v1.ReauthenticateRequest
+	18, // 28: coffer.auth.v1.AuthService.Logout:input_type -> coffer.auth.v1.LogoutRequest
+	20, // 29: coffer.auth.v1.AuthService.GetMe:input_type -> coffer.auth.v1.GetMeRequest
+	22, // 30: coffer.auth.v1.AuthService.UpdateMe:input_type -> coffer.auth.v1.UpdateMeRequest
+	24, // 31: coffer.auth.v1.AuthService.ChangePassword:input_type -> coffer.auth.v1.ChangePasswordRequest
+	26, // 32: coffer.auth.v1.AuthService.ForgotPassword:input_type -> coffer.auth.v1.ForgotPasswordRequest
+	28, // 33: coffer.auth.v1.AuthService.ResetPassword:input_type -> coffer.auth.v1.ResetPasswordRequest
+	30, // 34: coffer.auth.v1.AuthService.VerifyEmail:input_type -> coffer.auth.v1.VerifyEmailRequest
+	32, // 35: coffer.auth.v1.AuthService.SendVerification:input_type -> coffer.auth.v1.SendVerificationRequest
+	34, // 36: coffer.auth.v1.AuthService.RevertEmail:input_type -> coffer.auth.v1.RevertEmailRequest
+	36, // 37: coffer.auth.v1.AuthService.ListSessions:input_type -> coffer.auth.v1.ListSessionsRequest
+	38, // 38: coffer.auth.v1.AuthService.RevokeSession:input_type -> coffer.auth.v1.RevokeSessionRequest
+	40, // 39: coffer.auth.v1.AuthService.ListAudit:input_type -> coffer.auth.v1.ListAuditRequest
+	42, // 40: coffer.auth.v1.AuthService.GetKeySet:input_type -> coffer.auth.v1.GetKeySetRequest
+	45, // 41: coffer.auth.v1.AuthService.ListRevokedSessions:input_type -> coffer.auth.v1.ListRevokedSessionsRequest
+	47, // 42: coffer.auth.v1.AuthService.FindUserByEmail:input_type -> coffer.auth.v1.FindUserByEmailRequest
+	49, // 43: coffer.auth.v1.AuthService.ExportUser:input_type -> coffer.auth.v1.ExportUserRequest
+	51, // 44: coffer.auth.v1.AuthService.CheckInvitation:input_type -> coffer.auth.v1.CheckInvitationRequest
+	53, // 45: coffer.auth.v1.AuthService.GetUsers:input_type -> coffer.auth.v1.GetUsersRequest
+	5,  // 46: coffer.auth.v1.AuthService.Register:output_type -> coffer.auth.v1.RegisterResponse
+	7,  // 47: coffer.auth.v1.AuthService.OpenInvitation:output_type -> coffer.auth.v1.OpenInvitationResponse
+	9,  // 48: coffer.auth.v1.AuthService.Login:output_type -> coffer.auth.v1.LoginResponse
+	11, // 49: coffer.auth.v1.AuthService.LoginMfa:output_type -> coffer.auth.v1.LoginMfaResponse
+	13, // 50: coffer.auth.v1.AuthService.LoginPasskey:output_type -> coffer.auth.v1.LoginPasskeyResponse
+	15, // 51: coffer.auth.v1.AuthService.Refresh:output_type -> coffer.auth.v1.RefreshResponse
+	17, // 52: coffer.auth.v1.AuthService.Reauthenticate:output_type -> coffer.auth.v1.ReauthenticateResponse
+	19, // 53: coffer.auth.v1.AuthService.Logout:output_type -> coffer.auth.v1.LogoutResponse
+	21, // 54: coffer.auth.v1.AuthService.GetMe:output_type -> coffer.auth.v1.GetMeResponse
+	23, // 55: coffer.auth.v1.AuthService.UpdateMe:output_type -> coffer.auth.v1.UpdateMeResponse
+	25, // 56: coffer.auth.v1.AuthService.ChangePassword:output_type -> coffer.auth.v1.ChangePasswordResponse
+	27, // 57: coffer.auth.v1.AuthService.ForgotPassword:output_type -> coffer.auth.v1.ForgotPasswordResponse
+	29, // 58: coffer.auth.v1.AuthService.ResetPassword:output_type -> coffer.auth.v1.ResetPasswordResponse
+	31, // 59: coffer.auth.v1.AuthService.VerifyEmail:output_type -> coffer.auth.v1.VerifyEmailResponse
+	33, // 60: coffer.auth.v1.AuthService.SendVerification:output_type -> coffer.auth.v1.SendVerificationResponse
+	35, // 61: coffer.auth.v1.AuthService.RevertEmail:output_type -> coffer.auth.v1.RevertEmailResponse
+	37, // 62: coffer.auth.v1.AuthService.ListSessions:output_type -> coffer.auth.v1.ListSessionsResponse
+	39, // 63: coffer.auth.v1.AuthService.RevokeSession:output_type -> coffer.auth.v1.RevokeSessionResponse
+	41, // 64: coffer.auth.v1.AuthService.ListAudit:output_type -> coffer.auth.v1.ListAuditResponse
+	43, // 65: coffer.auth.v1.AuthService.GetKeySet:output_type -> coffer.auth.v1.GetKeySetResponse
+	46, // 66: coffer.auth.v1.AuthService.ListRevokedSessions:output_type -> coffer.auth.v1.ListRevokedSessionsResponse
+	48, // 67: coffer.auth.v1.AuthService.FindUserByEmail:output_type -> coffer.auth.v1.FindUserByEmailResponse
+	50, // 68: coffer.auth.v1.AuthService.ExportUser:output_type -> coffer.auth.v1.ExportUserResponse
+	52, // 69: coffer.auth.v1.AuthService.CheckInvitation:output_type -> coffer.auth.v1.CheckInvitationResponse
+	54, // 70: coffer.auth.v1.AuthService.GetUsers:output_type -> coffer.auth.v1.GetUsersResponse
+	46, // [46:71] is the sub-list for method output_type
+	21, // [21:46] is the sub-list for method input_type
+	21, // [21:21] is the sub-list for extension type_name
+	21, // [21:21] is the sub-list for extension extendee
+	0,  // [0:21] is the sub-list for field type_name
 }
 
 func init() { file_coffer_auth_v1_auth_proto_init() }
@@ -4465,16 +4793,16 @@ func file_coffer_auth_v1_auth_proto_init() {
 	}
 	file_coffer_auth_v1_auth_proto_msgTypes[2].OneofWrappers = []any{}
 	file_coffer_auth_v1_auth_proto_msgTypes[3].OneofWrappers = []any{}
-	file_coffer_auth_v1_auth_proto_msgTypes[20].OneofWrappers = []any{}
-	file_coffer_auth_v1_auth_proto_msgTypes[34].OneofWrappers = []any{}
-	file_coffer_auth_v1_auth_proto_msgTypes[38].OneofWrappers = []any{}
+	file_coffer_auth_v1_auth_proto_msgTypes[22].OneofWrappers = []any{}
+	file_coffer_auth_v1_auth_proto_msgTypes[36].OneofWrappers = []any{}
+	file_coffer_auth_v1_auth_proto_msgTypes[40].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_coffer_auth_v1_auth_proto_rawDesc), len(file_coffer_auth_v1_auth_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   53,
+			NumMessages:   55,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

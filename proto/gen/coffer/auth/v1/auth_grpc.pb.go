@@ -25,6 +25,7 @@ const (
 	AuthService_OpenInvitation_FullMethodName      = "/coffer.auth.v1.AuthService/OpenInvitation"
 	AuthService_Login_FullMethodName               = "/coffer.auth.v1.AuthService/Login"
 	AuthService_LoginMfa_FullMethodName            = "/coffer.auth.v1.AuthService/LoginMfa"
+	AuthService_LoginPasskey_FullMethodName        = "/coffer.auth.v1.AuthService/LoginPasskey"
 	AuthService_Refresh_FullMethodName             = "/coffer.auth.v1.AuthService/Refresh"
 	AuthService_Reauthenticate_FullMethodName      = "/coffer.auth.v1.AuthService/Reauthenticate"
 	AuthService_Logout_FullMethodName              = "/coffer.auth.v1.AuthService/Logout"
@@ -66,10 +67,14 @@ type AuthServiceClient interface {
 	// token is set as a cookie, and is not in the body. For a user with a second factor the response is MFA_REQUIRED, with an mfaToken
 	// for POST /api/v1/auth/login/mfa and without tokens.
 	Login(ctx context.Context, in *LoginRequest, opts ...grpc.CallOption) (*LoginResponse, error)
-	// Second step of a sign-in: starts a session with the mfaToken of the first step and a code of an authenticator app or a recovery code.
+	// Second step of a sign-in: starts a session with the mfaToken of the first step and a code of an authenticator app, a recovery
+	// code or a passkey.
 	// Each code, and the mfaToken, works once. A wrong code leaves the mfaToken valid. After 5 wrong codes for an mfaToken, or 10 for the
 	// account within 15 minutes, requests are rejected with RATE_LIMITED.
 	LoginMfa(ctx context.Context, in *LoginMfaRequest, opts ...grpc.CallOption) (*LoginMfaResponse, error)
+	// Signs a user in with a passkey, which counts as both steps. With session=cookie the refresh token is set as a cookie, and is not in the
+	// body.
+	LoginPasskey(ctx context.Context, in *LoginPasskeyRequest, opts ...grpc.CallOption) (*LoginPasskeyResponse, error)
 	// Exchanges a refresh token for a new access token and a new refresh token, and extends the session. A refresh token
 	// is valid once. If it is used again, its session ends, because the token may have been stolen. Without a refresh token
 	// in the body, the session cookie is used, and the new refresh token is set as a cookie. This requires the header
@@ -177,6 +182,16 @@ func (c *authServiceClient) LoginMfa(ctx context.Context, in *LoginMfaRequest, o
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(LoginMfaResponse)
 	err := c.cc.Invoke(ctx, AuthService_LoginMfa_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *authServiceClient) LoginPasskey(ctx context.Context, in *LoginPasskeyRequest, opts ...grpc.CallOption) (*LoginPasskeyResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(LoginPasskeyResponse)
+	err := c.cc.Invoke(ctx, AuthService_LoginPasskey_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -411,10 +426,14 @@ type AuthServiceServer interface {
 	// token is set as a cookie, and is not in the body. For a user with a second factor the response is MFA_REQUIRED, with an mfaToken
 	// for POST /api/v1/auth/login/mfa and without tokens.
 	Login(context.Context, *LoginRequest) (*LoginResponse, error)
-	// Second step of a sign-in: starts a session with the mfaToken of the first step and a code of an authenticator app or a recovery code.
+	// Second step of a sign-in: starts a session with the mfaToken of the first step and a code of an authenticator app, a recovery
+	// code or a passkey.
 	// Each code, and the mfaToken, works once. A wrong code leaves the mfaToken valid. After 5 wrong codes for an mfaToken, or 10 for the
 	// account within 15 minutes, requests are rejected with RATE_LIMITED.
 	LoginMfa(context.Context, *LoginMfaRequest) (*LoginMfaResponse, error)
+	// Signs a user in with a passkey, which counts as both steps. With session=cookie the refresh token is set as a cookie, and is not in the
+	// body.
+	LoginPasskey(context.Context, *LoginPasskeyRequest) (*LoginPasskeyResponse, error)
 	// Exchanges a refresh token for a new access token and a new refresh token, and extends the session. A refresh token
 	// is valid once. If it is used again, its session ends, because the token may have been stolen. Without a refresh token
 	// in the body, the session cookie is used, and the new refresh token is set as a cookie. This requires the header
@@ -499,6 +518,9 @@ func (UnimplementedAuthServiceServer) Login(context.Context, *LoginRequest) (*Lo
 }
 func (UnimplementedAuthServiceServer) LoginMfa(context.Context, *LoginMfaRequest) (*LoginMfaResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method LoginMfa not implemented")
+}
+func (UnimplementedAuthServiceServer) LoginPasskey(context.Context, *LoginPasskeyRequest) (*LoginPasskeyResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method LoginPasskey not implemented")
 }
 func (UnimplementedAuthServiceServer) Refresh(context.Context, *RefreshRequest) (*RefreshResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method Refresh not implemented")
@@ -649,6 +671,24 @@ func _AuthService_LoginMfa_Handler(srv interface{}, ctx context.Context, dec fun
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
 		return srv.(AuthServiceServer).LoginMfa(ctx, req.(*LoginMfaRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _AuthService_LoginPasskey_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(LoginPasskeyRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(AuthServiceServer).LoginPasskey(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: AuthService_LoginPasskey_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(AuthServiceServer).LoginPasskey(ctx, req.(*LoginPasskeyRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
@@ -1028,6 +1068,10 @@ var AuthService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "LoginMfa",
 			Handler:    _AuthService_LoginMfa_Handler,
+		},
+		{
+			MethodName: "LoginPasskey",
+			Handler:    _AuthService_LoginPasskey_Handler,
 		},
 		{
 			MethodName: "Refresh",

@@ -32,8 +32,10 @@ type Factors struct {
 	TotpEnabledAt *string `protobuf:"bytes,1,opt,name=totp_enabled_at,json=totpEnabledAt,proto3,oneof" json:"totp_enabled_at,omitempty"`
 	// Number of recovery codes that were not used.
 	RecoveryCodesLeft int32 `protobuf:"varint,2,opt,name=recovery_codes_left,json=recoveryCodesLeft,proto3" json:"recovery_codes_left,omitempty"`
-	unknownFields     protoimpl.UnknownFields
-	sizeCache         protoimpl.SizeCache
+	// Number of passkeys, also disabled ones.
+	Passkeys      int32 `protobuf:"varint,3,opt,name=passkeys,proto3" json:"passkeys,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Factors) Reset() {
@@ -76,6 +78,13 @@ func (x *Factors) GetTotpEnabledAt() string {
 func (x *Factors) GetRecoveryCodesLeft() int32 {
 	if x != nil {
 		return x.RecoveryCodesLeft
+	}
+	return 0
+}
+
+func (x *Factors) GetPasskeys() int32 {
+	if x != nil {
+		return x.Passkeys
 	}
 	return 0
 }
@@ -679,10 +688,11 @@ var File_coffer_auth_v1_factors_proto protoreflect.FileDescriptor
 
 const file_coffer_auth_v1_factors_proto_rawDesc = "" +
 	"\n" +
-	"\x1ccoffer/auth/v1/factors.proto\x12\x0ecoffer.auth.v1\x1a\x19coffer/rest/v1/rest.proto\x1a\x1cgoogle/api/annotations.proto\"z\n" +
+	"\x1ccoffer/auth/v1/factors.proto\x12\x0ecoffer.auth.v1\x1a\x19coffer/rest/v1/rest.proto\x1a\x1cgoogle/api/annotations.proto\"\x96\x01\n" +
 	"\aFactors\x12+\n" +
 	"\x0ftotp_enabled_at\x18\x01 \x01(\tH\x00R\rtotpEnabledAt\x88\x01\x01\x12.\n" +
-	"\x13recovery_codes_left\x18\x02 \x01(\x05R\x11recoveryCodesLeftB\x12\n" +
+	"\x13recovery_codes_left\x18\x02 \x01(\x05R\x11recoveryCodesLeft\x12\x1a\n" +
+	"\bpasskeys\x18\x03 \x01(\x05R\bpasskeysB\x12\n" +
 	"\x10_totp_enabled_at\"\x13\n" +
 	"\x11GetFactorsRequest\"u\n" +
 	"\x12GetFactorsResponse\x12\x12\n" +

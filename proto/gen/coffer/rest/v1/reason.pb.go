@@ -277,6 +277,15 @@ const (
 	Reason_TOTP_ALREADY_ENABLED Reason = 318
 	// The user has no second factor, or no authenticator app that awaits its confirmation. Start with `POST /api/v1/auth/totp`.
 	Reason_TOTP_NOT_ENABLED Reason = 319
+	// The response of the passkey is invalid, belongs to another ceremony, or the ceremony was used or is older than 5 minutes. 400 at the
+	// registration of a passkey, and 401 at its use.
+	Reason_INVALID_PASSKEY_RESPONSE Reason = 320
+	// The signature counter of the passkey has not increased, so there may be a copy of it. The passkey is disabled.
+	Reason_PASSKEY_CLONED Reason = 321
+	// The passkey is unknown or another user's.
+	Reason_PASSKEY_NOT_FOUND Reason = 322
+	// The installation has no public URL with a domain, which passkeys need.
+	Reason_PASSKEYS_UNAVAILABLE Reason = 323
 	// The transaction is an adjustment, which has no category, splits or type to change.
 	Reason_TRANSACTION_IS_ADJUSTMENT Reason = 330
 	// A reconciliation locks the amount, the date, the wallet, the currency and `cleared` of the transaction, or of the other leg of its
@@ -429,6 +438,10 @@ var (
 		317: "INVALID_MFA_TOKEN",
 		318: "TOTP_ALREADY_ENABLED",
 		319: "TOTP_NOT_ENABLED",
+		320: "INVALID_PASSKEY_RESPONSE",
+		321: "PASSKEY_CLONED",
+		322: "PASSKEY_NOT_FOUND",
+		323: "PASSKEYS_UNAVAILABLE",
 		330: "TRANSACTION_IS_ADJUSTMENT",
 		331: "TRANSACTION_RECONCILED",
 		332: "BALANCE_DIFFERS",
@@ -563,6 +576,10 @@ var (
 		"INVALID_MFA_TOKEN":             317,
 		"TOTP_ALREADY_ENABLED":          318,
 		"TOTP_NOT_ENABLED":              319,
+		"INVALID_PASSKEY_RESPONSE":      320,
+		"PASSKEY_CLONED":                321,
+		"PASSKEY_NOT_FOUND":             322,
+		"PASSKEYS_UNAVAILABLE":          323,
 		"TRANSACTION_IS_ADJUSTMENT":     330,
 		"TRANSACTION_RECONCILED":        331,
 		"BALANCE_DIFFERS":               332,
@@ -665,7 +682,7 @@ var File_coffer_rest_v1_reason_proto protoreflect.FileDescriptor
 
 const file_coffer_rest_v1_reason_proto_rawDesc = "" +
 	"\n" +
-	"\x1bcoffer/rest/v1/reason.proto\x12\x0ecoffer.rest.v1\x1a google/protobuf/descriptor.proto\x1a\x15google/rpc/code.proto*\x85M\n" +
+	"\x1bcoffer/rest/v1/reason.proto\x12\x0ecoffer.rest.v1\x1a google/protobuf/descriptor.proto\x1a\x15google/rpc/code.proto*\xb4O\n" +
 	"\x06Reason\x12\x16\n" +
 	"\x12REASON_UNSPECIFIED\x10\x00\x124\n" +
 	"\x10VALIDATION_ERROR\x10\x01\x1a\x1e\xf8\xb6\x18\x03\x80\xb7\x18\x90\x03\x8a\xb7\x18\x11Validation failed\x129\n" +
@@ -786,7 +803,11 @@ const file_coffer_rest_v1_reason_proto_rawDesc = "" +
 	"\x10INVALID_MFA_CODE\x10\xbc\x02\x1a*\xf8\xb6\x18\x10\x80\xb7\x18\x91\x03\x8a\xb7\x18\x1dThe code is wrong or was used\x12I\n" +
 	"\x11INVALID_MFA_TOKEN\x10\xbd\x02\x1a1\xf8\xb6\x18\x10\x80\xb7\x18\x91\x03\x8a\xb7\x18$The sign-in has expired, start again\x12O\n" +
 	"\x14TOTP_ALREADY_ENABLED\x10\xbe\x02\x1a4\xf8\xb6\x18\x06\x80\xb7\x18\x99\x03\x8a\xb7\x18'An authenticator app is enabled already\x12C\n" +
-	"\x10TOTP_NOT_ENABLED\x10\xbf\x02\x1a,\xf8\xb6\x18\t\x80\xb7\x18\x99\x03\x8a\xb7\x18\x1fNo authenticator app is enabled\x12M\n" +
+	"\x10TOTP_NOT_ENABLED\x10\xbf\x02\x1a,\xf8\xb6\x18\t\x80\xb7\x18\x99\x03\x8a\xb7\x18\x1fNo authenticator app is enabled\x12L\n" +
+	"\x18INVALID_PASSKEY_RESPONSE\x10\xc0\x02\x1a-\xf8\xb6\x18\x10\x80\xb7\x18\x91\x03\x8a\xb7\x18\x1cThe passkey was not accepted\x90\xb7\x18\x01\x12R\n" +
+	"\x0ePASSKEY_CLONED\x10\xc1\x02\x1a=\xf8\xb6\x18\x10\x80\xb7\x18\x91\x03\x8a\xb7\x180The passkey may have been copied and is disabled\x126\n" +
+	"\x11PASSKEY_NOT_FOUND\x10\xc2\x02\x1a\x1e\xf8\xb6\x18\x05\x80\xb7\x18\x94\x03\x8a\xb7\x18\x11Passkey not found\x12S\n" +
+	"\x14PASSKEYS_UNAVAILABLE\x10\xc3\x02\x1a8\xf8\xb6\x18\x0e\x80\xb7\x18\xf7\x03\x8a\xb7\x18+This installation does not support passkeys\x12M\n" +
 	"\x19TRANSACTION_IS_ADJUSTMENT\x10\xca\x02\x1a-\xf8\xb6\x18\t\x80\xb7\x18\x99\x03\x8a\xb7\x18 The transaction is an adjustment\x12G\n" +
 	"\x16TRANSACTION_RECONCILED\x10\xcb\x02\x1a*\xf8\xb6\x18\t\x80\xb7\x18\x99\x03\x8a\xb7\x18\x1dThe transaction is reconciled\x12c\n" +
 	"\x0fBALANCE_DIFFERS\x10\xcc\x02\x1aM\xf8\xb6\x18\t\x80\xb7\x18\x99\x03\x8a\xb7\x18@The cleared transactions have another balance than the statement\x12X\n" +

@@ -2,8 +2,10 @@ import type en from "./en";
 
 const de: typeof en = {
   title: "Bestätige, dass du es bist",
-  text: "Du hast dich vor einer Weile angemeldet. Dein Passwort schützt diese Änderung.",
+  text: "Du hast dich vor einer Weile angemeldet. Diese Änderung braucht eine neue Bestätigung.",
   confirm: "Weiter",
+  passkey: "Passkey benutzen",
+  ways: { password: "Passwort benutzen", code: "Code der App benutzen", recoveryCode: "Wiederherstellungscode benutzen" },
   wrong: "Das ist nicht dein Passwort.",
 };
 

@@ -1,6 +1,8 @@
 export default {
   title: "Confirm that it is you",
-  text: "You signed in a while ago. Your password protects this change.",
+  text: "You signed in a while ago. This change needs a new confirmation.",
   confirm: "Continue",
+  passkey: "Use a passkey",
+  ways: { password: "Use the password", code: "Use a code of the app", recoveryCode: "Use a recovery code" },
   wrong: "This is not your password.",
 };

@@ -103,7 +103,7 @@ func overlay(dir, root string, changes []Change) (string, error) {
 
 // build omits symbols and debug information, as the images do. Linking then takes half of the time.
 func build(ctx context.Context, root, dir string, arguments ...string) error {
-	cmd := exec.CommandContext(ctx, "go", append([]string{
+	cmd := command(ctx, append([]string{
 		"build", "-ldflags=-s -w", "-o", dir + string(filepath.Separator),
 	}, arguments...)...)
 	cmd.Dir = root
@@ -115,9 +115,17 @@ func build(ctx context.Context, root, dir string, arguments ...string) error {
 
 // repository returns the root of the repository, which contains go.work.
 func repository(ctx context.Context) (string, error) {
-	work, err := exec.CommandContext(ctx, "go", "env", "GOWORK").Output()
+	work, err := command(ctx, "env", "GOWORK").Output()
 	if err != nil {
 		return "", fmt.Errorf("finding the repository: %w", err)
 	}
 	return filepath.Dir(strings.TrimSpace(string(work))), nil
+}
+
+// command returns a command of go in the workspace, also in a test with GOWORK=off, as in make test
+// MODULE=test.
+func command(ctx context.Context, arguments ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, "go", arguments...)
+	cmd.Env = append(os.Environ(), "GOWORK=")
+	return cmd
 }

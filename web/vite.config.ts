@@ -13,7 +13,7 @@ const proxy = { "/api": forwarded, "/docs": forwarded, "/version": forwarded, "/
 
 /** data matches the files of the screens and parts that are used rarely (ADR 110). */
 const data =
-  /src\/(blocks|screens\/(imports|export|reports|rules|webhooks|tokens|tags|preferences|activity|attachments|unsent|links|table|wallet|secondstep|factors|confirm|views|palette|shortcuts))\//;
+  /src\/(blocks|screens\/(imports|export|reports|goals|rules|webhooks|tokens|tags|preferences|activity|attachments|unsent|links|table|wallet|secondstep|factors|confirm|views|palette|shortcuts))\//;
 
 /** messages returns the chunk of a file with messages, such as evidence.de.ts, or null. */
 function messages(id: string): string | null {
@@ -25,7 +25,7 @@ export default defineConfig({
   plugins: [
     svelte({ compilerOptions: { cssHash: shortNames(`${import.meta.dirname}/src`) } }),
     serviceWorker(),
-    sizeLimit({ firstPaint: 86_000, app: 257_500 }),
+    sizeLimit({ firstPaint: 86_000, app: 262_000 }),
     compress(),
   ],
   build: {

@@ -5,10 +5,11 @@ export type Topic = keyof typeof dependents;
 
 /** dependents are the topics that change with a topic. */
 const dependents = {
-  transactions: ["wallets", "budgets", "summary"],
-  wallets: ["summary"],
+  transactions: ["wallets", "budgets", "summary", "goals"],
+  wallets: ["summary", "goals"],
   categories: ["summary", "transactions", "budgets"],
   budgets: [],
+  goals: [],
   summary: [],
   invitations: ["budgets"],
   notifications: [],
@@ -79,6 +80,8 @@ export function topicsOf(type: string): Topic[] {
     case "invitation":
     case "member": return ["invitations", "budgets", "notifications"];
     case "user": return ["user"];
+    case "goal":
+    case "assignment": return ["goals", "notifications"];
     case "tag": return ["tags"];
     case "import": return ["imports"];
     case "rule": return ["rules"];

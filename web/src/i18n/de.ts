@@ -6,6 +6,7 @@ const de: typeof en = {
   transactions: "Buchungen",
   reports: "Berichte",
   budgets: "Budgets",
+  goals: "Sparziele",
   wallets: "Konten",
   categories: "Kategorien",
   invitations: "Einladungen",

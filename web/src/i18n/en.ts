@@ -5,6 +5,7 @@ export default {
   home: "Home",
   transactions: "Transactions",
   budgets: "Budgets",
+  goals: "Goals",
   reports: "Reports",
   wallets: "Wallets",
   categories: "Categories",

@@ -20,6 +20,7 @@ export const mainEntries: readonly Entry[] = [
 
 export const moreEntries: readonly Entry[] = [
   { path: "/reports", text: "reports", icon: "chart" },
+  { path: "/goals", text: "goals", icon: "goal" },
   { path: "/receipt", text: "receipt", icon: "scan" },
   { path: "/imports", text: "imports", icon: "upload" },
   { path: "/rules", text: "rules", icon: "filter" },

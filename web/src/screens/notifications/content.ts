@@ -34,6 +34,8 @@ interface Data {
   currency?: string;
   limit?: string;
   spent?: string;
+  goal?: { name?: string; currency?: string };
+  saved?: string;
   import?: { id?: string; fileName?: string; counts?: { booked?: number } };
 }
 
@@ -93,6 +95,8 @@ export function content({ type, data }: Pick<Notification, "type" | "data">, { t
       return d.memberId === self
         ? { icon: "log-out", title: t.removedYou(budget) }
         : { icon: "log-out", title: t.removedMember(name(d.memberId), budget), href };
+    case "budget.v1.goal.reached":
+      return { icon: "goal", title: t.goalReached(d.goal?.name ?? ""), text: d.goal?.currency && t.goalSaved(formatMoney(money(d.saved ?? "0", d.goal.currency), locale)), href: "/goals" };
     case "ledger.v1.import.committed":
       return { icon: "upload", title: t.imported(d.import?.fileName ?? ""), text: t.booked(d.import?.counts?.booked ?? 0), href: imported };
     case "ledger.v1.import.failed":

@@ -35,6 +35,8 @@ const de: typeof en = {
   removedYou: (budget) => `${budget} ist nicht mehr mit dir geteilt`,
   removedMember: (member, budget) => `${member} ist nicht mehr Mitglied von ${budget}`,
   roles: { viewer: "Du kannst es ansehen", editor: "Du kannst es ansehen und ändern" },
+  goalReached: (goal) => `Du hast ${goal} erreicht`,
+  goalSaved: (amount) => `${amount} gespart`,
   imported: (file) => `Der Import von ${file} ist fertig`,
   booked: (n) => plural(n, { one: "# neue Buchung", other: "# neue Buchungen" }),
   importFailed: (file) => `Der Import von ${file} ist fehlgeschlagen`,

@@ -34,6 +34,8 @@ export default {
   removedYou: (budget: string) => `${budget} is no longer shared with you`,
   removedMember: (member: string, budget: string) => `${member} is no longer a member of ${budget}`,
   roles: { viewer: "You can see it", editor: "You can see and change it" } as Record<string, string>,
+  goalReached: (goal: string) => `You have reached ${goal}`,
+  goalSaved: (amount: string) => `${amount} saved`,
   imported: (file: string) => `The import of ${file} is complete`,
   booked: (n: number) => plural(n, { one: "# new transaction", other: "# new transactions" }),
   importFailed: (file: string) => `The import of ${file} failed`,

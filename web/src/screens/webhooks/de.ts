@@ -24,7 +24,7 @@ const de: typeof en = {
   allEvents: "Alle Ereignisse",
   someEvents: "Nur manche",
   chooseEvents: "Wähle mindestens eine Art von Ereignis.",
-  groups: { transactions: "Buchungen", wallets: "Konten", categories: "Kategorien", budgets: "Budgets und Warnungen", sharing: "Teilen", profile: "Profil" },
+  groups: { transactions: "Buchungen", wallets: "Konten", categories: "Kategorien", budgets: "Budgets und Warnungen", goals: "Sparziele", sharing: "Teilen", profile: "Profil" },
 
   secretTitle: "Das Geheimnis dieses Webhooks",
   secretText: "Damit prüft dein Server die Signatur jeder Zustellung. Kopiere es jetzt: Es wird nicht noch einmal gezeigt.",
@@ -72,9 +72,9 @@ const de: typeof en = {
     status: "Der Server hat mit einem Fehler geantwortet",
     broken: "Die Anfrage ließ sich nicht erstellen",
   },
-  kinds: { user: "Profil", transaction: "Buchung", wallet: "Konto", category: "Kategorie", budget: "Budget", invitation: "Einladung", member: "Mitglied", webhook: "Webhook" },
+  kinds: { user: "Profil", transaction: "Buchung", wallet: "Konto", category: "Kategorie", budget: "Budget", goal: "Sparziel", assignment: "Zuweisung", invitation: "Einladung", member: "Mitglied", webhook: "Webhook" },
   changes: {
-    created: "angelegt", updated: "geändert", deleted: "gelöscht", registered: "angelegt", threshold_reached: "hat eine Schwelle erreicht", categories_lost: "hat Kategorien verloren",
+    created: "angelegt", updated: "geändert", deleted: "gelöscht", registered: "angelegt", reached: "erreicht", threshold_reached: "hat eine Schwelle erreicht", categories_lost: "hat Kategorien verloren",
     sent: "gesendet", mailed: "per Mail gesendet", ended: "beendet", invited: "per Mail eingeladen", email_verified: "E-Mail bestätigt", answered: "beantwortet", removed: "entfernt", tested: "getestet",
   },
 };

@@ -22,7 +22,7 @@ export default {
   allEvents: "All events",
   someEvents: "Only some",
   chooseEvents: "Choose at least one kind of event.",
-  groups: { transactions: "Transactions", wallets: "Wallets", categories: "Categories", budgets: "Budgets and alerts", sharing: "Sharing", profile: "Profile" },
+  groups: { transactions: "Transactions", wallets: "Wallets", categories: "Categories", budgets: "Budgets and alerts", goals: "Goals", sharing: "Sharing", profile: "Profile" },
 
   secretTitle: "The secret of this webhook",
   secretText: "Your server checks the signature of each delivery with this secret. Copy it now: it is not shown again.",
@@ -70,9 +70,9 @@ export default {
     status: "The server answered with an error",
     broken: "The request could not be created",
   },
-  kinds: { user: "Profile", transaction: "Transaction", wallet: "Wallet", category: "Category", budget: "Budget", invitation: "Invitation", member: "Member", webhook: "Webhook" } as Record<string, string>,
+  kinds: { user: "Profile", transaction: "Transaction", wallet: "Wallet", category: "Category", budget: "Budget", goal: "Goal", assignment: "Assignment", invitation: "Invitation", member: "Member", webhook: "Webhook" } as Record<string, string>,
   changes: {
-    created: "created", updated: "changed", deleted: "deleted", registered: "registered", threshold_reached: "reached a threshold", categories_lost: "lost categories",
+    created: "created", updated: "changed", deleted: "deleted", registered: "registered", reached: "reached", threshold_reached: "reached a threshold", categories_lost: "lost categories",
     sent: "sent", mailed: "sent by mail", ended: "ended", invited: "invited by mail", email_verified: "e-mail confirmed", answered: "answered", removed: "removed", tested: "test",
   } as Record<string, string>,
 };

@@ -8,6 +8,7 @@ const patterns: Record<Group, readonly string[]> = {
   wallets: ["ledger.v1.wallet.*"],
   categories: ["ledger.v1.category.*"],
   budgets: ["budget.v1.budget.*"],
+  goals: ["budget.v1.goal.*", "budget.v1.assignment.*"],
   sharing: ["budget.v1.invitation.*", "budget.v1.member.*"],
   profile: ["auth.v1.user.*"],
 };

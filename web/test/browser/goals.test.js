@@ -1,0 +1,95 @@
+// Goals: cards with what is saved, and money of wallets that is assigned to them.
+import assert from "node:assert/strict";
+import test from "node:test";
+import { accessible, account, closeToast, desktop, open, phone } from "../console.js";
+
+/** saver gives an account a wallet for savings with 500 EUR, and a goal of 300 EUR by the end of a month. */
+async function saver() {
+  const user = await account();
+  await user.post("/wallet", { name: "Cash", currency: "EUR", balance: 20 });
+  const { wallet } = await user.post("/wallet", { name: "Savings", currency: "EUR", balance: 500, kind: "savings" });
+  const { goal } = await user.post("/goals", { name: "Trip to Japan", currency: "EUR", target: 300, targetDate: "2199-12-31", icon: "🗾" });
+  return { user, wallet, goal };
+}
+
+test("money is assigned to a goal with two taps, and taken back", async (t) => {
+  const { user, wallet, goal } = await saver();
+  const page = await open(t, user, "/goals", phone);
+  const card = page.getByRole("article", { name: "Trip to Japan" });
+  await card.getByText("€0.00").waitFor();
+  await card.getByText("On track").waitFor();
+  await card.getByText("Nothing assigned yet").waitFor();
+  await accessible(page);
+
+  await card.getByRole("link", { name: "Assign money to Trip to Japan" }).click();
+  const sheet = page.getByRole("dialog", { name: "Assign money to Trip to Japan" });
+  await accessible(page);
+  await sheet.getByRole("button", { name: "Assign", exact: true }).click();
+  await closeToast(page, "assigned");
+  const { assignments } = await user.get(`/goals/${goal.id}/assignments`);
+  assert.deepEqual(assignments.map(({ walletId }) => walletId), [wallet.id], "the wallet for savings is proposed");
+  await card.getByText("Ahead of plan").waitFor();
+
+  // More than the goal has of the wallet is not taken back.
+  await user.post(`/goals/${goal.id}/assignments`, { walletId: wallet.id, amount: 200, date: "2026-01-01" });
+  await card.getByRole("link", { name: "Assign money" }).click();
+  await sheet.getByRole("radio", { name: "Take back" }).check();
+  await sheet.getByRole("textbox", { name: "Amount" }).fill("250");
+  await sheet.getByRole("button", { name: "Take back", exact: true }).click();
+  await sheet.getByText("The goal has less of this wallet").waitFor();
+  await sheet.getByRole("textbox", { name: "Amount" }).fill("50");
+  await sheet.getByRole("button", { name: "Take back", exact: true }).click();
+  await closeToast(page, "€50.00 taken back");
+
+  // The history lists each assignment, and deletes one.
+  await card.getByRole("button", { name: "Actions of Trip to Japan" }).click();
+  await page.getByRole("menuitem", { name: "Assignments" }).click();
+  const history = page.getByRole("dialog", { name: "Assignments of Trip to Japan" });
+  await history.getByRole("listitem").nth(2).waitFor();
+  await accessible(page);
+  await history.getByRole("button", { name: "Delete the assignment of −€50.00" }).click();
+  await closeToast(page, "Assignment deleted");
+  await history.getByRole("listitem").nth(2).waitFor({ state: "detached" });
+});
+
+test("a goal is created, reached, archived and deleted", async (t) => {
+  const user = await account();
+  const { wallet } = await user.post("/wallet", { name: "Savings", currency: "EUR", balance: 100 });
+  const page = await open(t, user, "/", desktop);
+  await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Goals" }).click();
+  await page.getByRole("heading", { name: "No goals yet" }).waitFor();
+  await page.getByRole("link", { name: "Create goal" }).click();
+  const form = page.getByRole("dialog", { name: "New goal" });
+  await form.getByRole("textbox", { name: "Name" }).fill("Bicycle");
+  await form.getByRole("textbox", { name: "Target" }).fill("0");
+  await page.keyboard.press("Enter");
+  await form.getByText("Enter an amount above 0").waitFor();
+  await form.getByRole("textbox", { name: "Target" }).fill("150");
+  await accessible(page);
+  await page.keyboard.press("Enter");
+  await closeToast(page, "Saved");
+  const card = page.getByRole("article", { name: "Bicycle" });
+  await card.getByText("saved of €150.00").waitFor();
+
+  // Money that is assigned elsewhere appears. The wallet has less than that.
+  const { goals: [goal] } = await user.get("/goals");
+  await user.post(`/goals/${goal.id}/assignments`, { walletId: wallet.id, amount: 150, date: "2026-01-01" });
+  await card.getByText("Reached", { exact: true }).waitFor();
+  await page.getByText("€50.00 missing").waitFor();
+  await page.getByRole("link", { name: "Notifications: 1" }).click();
+  await page.getByText("You have reached Bicycle").click();
+  await page.waitForURL("**/goals");
+
+  await card.getByRole("button", { name: "Actions of Bicycle" }).click();
+  await page.getByRole("menuitem", { name: "Archive" }).click();
+  await page.getByRole("heading", { name: "Archived" }).waitFor();
+  await page.getByText("€50.00 missing").waitFor({ state: "detached" });
+  await accessible(page);
+  await card.getByRole("button", { name: "Actions of Bicycle" }).click();
+  await page.getByRole("menuitem", { name: "Delete" }).click();
+  const sent = page.waitForResponse((response) => response.request().method() === "DELETE");
+  await closeToast(page, "Bicycle deleted");
+  await page.getByRole("heading", { name: "No goals yet" }).waitFor();
+  await sent;
+  assert.deepEqual((await user.get("/goals")).goals, []);
+});

@@ -133,3 +133,11 @@ func TestJoinSumsTaxRates(t *testing.T) {
 	require.GreaterOrEqual(t, r.Confidence["total"], confidentTotal)
 	require.Contains(t, r.Warnings, LinesNotReconciled)
 }
+
+// TestJoinAmountsBesideOtherLabels reads a folded page on which each sum is a row below its label.
+func TestJoinAmountsBesideOtherLabels(t *testing.T) {
+	t.Parallel()
+	r := readText("ROYAL KITCHEN\nNASI LEMAK 12.00\nTEH TARIK 3.00\nSUBTOTAL\nGST 6% 15.00\n" +
+		"TOTAL 0.90\nRM 15.90\nVISA\nThank you RM 15.90")
+	require.Equal(t, "15.90", r.Total)
+}

@@ -48,6 +48,12 @@ func (j *join) charged(from, to solution) (step, bool) {
 			return step{explained: true}, true
 		}
 	}
+	// Amounts of a folded page may be a row too low. Their labels are then those of other amounts.
+	if from.label >= subtotalLabel && to.label < printedLabel && to.rows > 1 && difference > 0 {
+		if _, ok := j.sums.adjustments(from.value, to.value); ok {
+			return step{explained: true}, true
+		}
+	}
 	cash := to.at.Kind == printed.KindCash && len(j.sums.change) == 0 && difference > 0
 	sum := from.label >= subtotalLabel || from.goods == severalLines
 	final := to.at.Kind == printed.KindTotal || cash

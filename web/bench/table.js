@@ -52,6 +52,7 @@ try {
   print("up, by two screens per frame", await scroll(page, -1800));
   print("down again, by two screens per frame", await scroll(page, 1800));
   console.log(`${await page.locator("[data-index]").count()} rows exist`);
+  await page.goto("about:blank");
   await page.setContent('<div style="height: 400000px"></div>');
   print("a page without rows", await scroll(page, 400));
   await close();

@@ -194,7 +194,7 @@ func TestAssignmentsConcurrently(t *testing.T) {
 	require.NoError(t, err)
 	_, err = b.assign(g, b.savings, "30")
 	require.NoError(t, err)
-	errs := race(budgettest.Racers, func(i int) error {
+	errs := b.raceFor(t, g, func(i int) error {
 		if i == 0 {
 			return b.unassign(given)
 		}
@@ -224,7 +224,7 @@ func TestAssignmentsReachOnce(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	g := b.goal(t, "10")
-	for _, err := range race(budgettest.Racers, func(int) error {
+	for _, err := range b.raceFor(t, g, func(int) error {
 		_, err := b.assign(g, b.bank, "10")
 		return err
 	}) {
@@ -245,7 +245,7 @@ func TestCreateAssignmentLimit(t *testing.T) {
 		SELECT owner_id, goal_id, gen_random_uuid(), wallet_id, amount_minor, day, created_at
 		FROM assignments, generate_series(1, $2::int)
 		WHERE id = $1`, a.GetId(), maxAssignments-3)
-	budgettest.RequireWinners(t, 2, errAssignmentLimit, race(budgettest.Racers, func(int) error {
+	budgettest.RequireWinners(t, 2, errAssignmentLimit, b.raceFor(t, g, func(int) error {
 		_, err := b.assign(g, b.bank, "1")
 		return err
 	}))

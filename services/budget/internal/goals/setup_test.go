@@ -161,6 +161,30 @@ func race(n int, call func(i int) error) []error {
 	return errs
 }
 
+// raceFor runs calls concurrently that change a goal. It locks the goal's row until all of them
+// wait for it, so that they meet within their transactions.
+func (b *bundle) raceFor(t *testing.T, goal *budgetv1.Goal, call func(i int) error) []error {
+	t.Helper()
+	tx, err := b.DB.Begin(t.Context())
+	require.NoError(t, err)
+	// The calls must not wait forever if the test fails.
+	defer func() { _ = tx.Rollback(t.Context()) }()
+	pgtest.Exec(t, tx, `SELECT id FROM goals WHERE id = $1 FOR UPDATE`, goal.GetId())
+	var errs []error
+	var racing sync.WaitGroup
+	racing.Go(func() { errs = race(budgettest.Racers, call) })
+	require.Eventually(t, func() bool {
+		waiting, err := pg.Value[int](t.Context(), b.DB, `
+			SELECT count(*)
+			FROM pg_stat_activity
+			WHERE datname = current_database() AND wait_event_type = 'Lock'`)
+		return err == nil && waiting == budgettest.Racers
+	}, time.Minute, 5*time.Millisecond)
+	require.NoError(t, tx.Rollback(t.Context()))
+	racing.Wait()
+	return errs
+}
+
 func requireEqual(t *testing.T, want, got proto.Message) {
 	t.Helper()
 	require.True(t, proto.Equal(want, got), "want %v\ngot  %v", want, got)

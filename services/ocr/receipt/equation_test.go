@@ -67,6 +67,11 @@ func TestJoinSolvesEquation(t *testing.T) {
 				"CASH 20.00\nCHANGE 4.95",
 			total: "15.03", lines: 2,
 		},
+		"payment without a label above the change": {
+			text: "BLUMEN BLAU\nNELKEN 12,00\nROSEN 3,00\nZwischensumme EUR 15,00\nEUR0 20,00\n" +
+				"Rueckgeld EUR 5,00\n1 MwSt 19% von 5,00 0,80\n2 MwSt 7% von 10,00 0,65",
+			total: "15.00", lines: 2,
+		},
 		"labeled rounding": {
 			text: "ROYAL KITCHEN RM\nTEA 12.02\nCAKE 3.01\nTOTAL RM 15.03\nROUNDING 0.02\n" +
 				"NET TOTAL 15.05\nCASH 20.00\nCHANGE 4.95",

@@ -159,11 +159,19 @@ func findStacked(lines []*printed.Line) (cut, bool) {
 		}
 		isDated = isDated || dated(l)
 		if gap := gapAbove(lines, i); gap >= widest && isDated && total != 0 &&
-			total != first.Value {
+			total != first.Value && !taxed(lines[:i], total) {
 			best, widest, found = cutAbove(lines, i), gap, true
 		}
 	}
 	return best, found
+}
+
+// taxed reports whether an amount is a tax. A table of taxes repeats it as its total.
+func taxed(lines []*printed.Line, amount int64) bool {
+	return slices.ContainsFunc(lines, func(l *printed.Line) bool {
+		price, ok := l.LastPrice()
+		return ok && l.Kind == printed.KindTax && price.Value == amount
+	})
 }
 
 // usualGap returns the median distance of two lines of a page.

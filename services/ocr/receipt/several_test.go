@@ -24,7 +24,13 @@ func TestSplit(t *testing.T) {
 		"one":             {first, []string{green}},
 		"one below other": {first + "\n\n" + second, []string{green, blue}},
 		"date at the end": {third + "\n\n" + first, []string{red, green}},
-		"two pages":       {first + "\f" + second, []string{green, blue}},
+		"table of taxes below the payment": {
+			"GREEN SHOP LTD\n12/03/2026\nTea 4.00\nBread 6.00\nGST 6% 0.57\nTotal 10.00\n" +
+				"Cash 10.00\n\n\nGST summary Amount Tax\nSR 9.43 0.57\nTotal: 0.57\n" +
+				"Print 12/03/2026",
+			[]string{green},
+		},
+		"two pages": {first + "\f" + second, []string{green, blue}},
 		"side by side": {
 			sideBySide(first, second), []string{green, blue},
 		},

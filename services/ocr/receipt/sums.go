@@ -36,6 +36,9 @@ func findSums(lines []*printed.Line) sums {
 	var sums sums
 	for index, line := range lines {
 		into := sums.of(line.Kind)
+		if paidAbove(lines, index) {
+			into = &sums.cash
+		}
 		if into == nil {
 			continue
 		}
@@ -75,6 +78,18 @@ func findSums(lines []*printed.Line) sums {
 		}
 	}
 	return sums
+}
+
+// paidAbove reports whether line i has an amount without a label directly above the change. It is
+// the payment from which the change was given.
+func paidAbove(lines []*printed.Line, i int) bool {
+	if i+1 >= len(lines) || lines[i].Kind != printed.KindNone || printed.HasName(lines[i]) &&
+		len(lines[i].Tokens) > 1 || lines[i+1].Kind != printed.KindChange {
+		return false
+	}
+	payment, ok := lines[i].LastPrice()
+	change, given := lines[i+1].LastPrice()
+	return ok && given && payment.Value > abs(change.Value)
 }
 
 // amountBelow reports whether the amount of line i is alone on the next line. One word beside it

@@ -29,6 +29,11 @@ var warned = []struct {
 		true,
 	},
 	{
+		"days of a language", "Datum,Name,Betrag,Währung\n03/04/2026,Bakery,-3.50,EUR\n",
+		[]string{"DATE_ORDER_INFERRED"},
+		false,
+	},
+	{
 		"decimals", "Date,Merchant,Amount,Currency\n2026-03-31,Bakery,-3.500,KWD\n",
 		[]string{"DECIMALS_ASSUMED"},
 		true,

@@ -2096,6 +2096,15 @@ const (
 	CARDBALANCENEGATIVE ImportAssumptionReason = "CARD_BALANCE_NEGATIVE"
 	CURRENCYOFSHOPS     ImportAssumptionReason = "CURRENCY_OF_SHOPS"
 	DATESAMBIGUOUS      ImportAssumptionReason = "DATES_AMBIGUOUS"
+	DATESBYACCOUNT      ImportAssumptionReason = "DATES_BY_ACCOUNT"
+	DATESBYCOLUMN       ImportAssumptionReason = "DATES_BY_COLUMN"
+	DATESBYCURRENCY     ImportAssumptionReason = "DATES_BY_CURRENCY"
+	DATESBYDISTANCE     ImportAssumptionReason = "DATES_BY_DISTANCE"
+	DATESBYEXAMPLE      ImportAssumptionReason = "DATES_BY_EXAMPLE"
+	DATESBYFUTURE       ImportAssumptionReason = "DATES_BY_FUTURE"
+	DATESBYLANGUAGE     ImportAssumptionReason = "DATES_BY_LANGUAGE"
+	DATESBYPERIOD       ImportAssumptionReason = "DATES_BY_PERIOD"
+	DATESBYSEQUENCE     ImportAssumptionReason = "DATES_BY_SEQUENCE"
 	DATESDIFFER         ImportAssumptionReason = "DATES_DIFFER"
 	DATESMIXED          ImportAssumptionReason = "DATES_MIXED"
 	DATESUNCLEAR        ImportAssumptionReason = "DATES_UNCLEAR"
@@ -2148,6 +2157,24 @@ func (e ImportAssumptionReason) Valid() bool {
 	case CURRENCYOFSHOPS:
 		return true
 	case DATESAMBIGUOUS:
+		return true
+	case DATESBYACCOUNT:
+		return true
+	case DATESBYCOLUMN:
+		return true
+	case DATESBYCURRENCY:
+		return true
+	case DATESBYDISTANCE:
+		return true
+	case DATESBYEXAMPLE:
+		return true
+	case DATESBYFUTURE:
+		return true
+	case DATESBYLANGUAGE:
+		return true
+	case DATESBYPERIOD:
+		return true
+	case DATESBYSEQUENCE:
 		return true
 	case DATESDIFFER:
 		return true
@@ -4164,6 +4191,7 @@ const (
 	BALANCEMISMATCH   UpdateImportRequestConfirm = "BALANCE_MISMATCH"
 	COLUMNSUNREAD     UpdateImportRequestConfirm = "COLUMNS_UNREAD"
 	DATEORDERASSUMED  UpdateImportRequestConfirm = "DATE_ORDER_ASSUMED"
+	DATEORDERINFERRED UpdateImportRequestConfirm = "DATE_ORDER_INFERRED"
 	DECIMALSASSUMED   UpdateImportRequestConfirm = "DECIMALS_ASSUMED"
 	SIGNASSUMED       UpdateImportRequestConfirm = "SIGN_ASSUMED"
 	STATUSASSUMED     UpdateImportRequestConfirm = "STATUS_ASSUMED"
@@ -4181,6 +4209,8 @@ func (e UpdateImportRequestConfirm) Valid() bool {
 	case COLUMNSUNREAD:
 		return true
 	case DATEORDERASSUMED:
+		return true
+	case DATEORDERINFERRED:
 		return true
 	case DECIMALSASSUMED:
 		return true
@@ -7991,7 +8021,7 @@ type Import struct {
 	// UpdatedAt Time of the last change; RFC 3339, UTC.
 	UpdatedAt time.Time `json:"updatedAt"`
 
-	// Warnings What should be checked before the commit: - DUPLICATE_OF:<import id>: the same file was committed before - CURRENCY_ASSUMED: the file names no currency, or a unit that several currencies have - DATE_ORDER_ASSUMED: the file does not show which of two numbers is the month, or which column has the days. Blocks the commit - DECIMALS_ASSUMED: the file does not show which sign is the decimal mark. Blocks the commit - SIGN_ASSUMED: nothing in the file shows which amounts are money out. Blocks the commit - AMOUNT_ASSUMED: several columns have amounts or fees, and nothing shows which of them changes the balance. Blocks the commit - BALANCE_MISMATCH: the rows do not add up to the difference of the balances in the file. Blocks the commit - STATUS_ASSUMED: a column seems to say which payments are booked, but most of its values are unknown. All payments count as booked. Blocks the commit - COLUMNS_UNREAD: a saved mapping does not read columns that a new one would read - WALLET_ASSUMED: rows name no account and go to the wallet of the last file with the same heading. It disappears when the user chooses a wallet for them - ENCODING_ASSUMED: the encoding was guessed - TRUNCATED_DESCRIPTION: a description was too long - SHEETS_SKIPPED: other sheets of the workbook have cells, too; only one sheet is read - INVESTMENTS_SKIPPED, BUDGETS_SKIPPED: the file has parts that are not imported - SPLITS_DIVIDED: parts of splits are transfers. Each is a row, and the other parts of the split are another row - TRANSFERS_UNPAIRED: a transfer has a row in one of its accounts only, although the file has rows of both. If most transfers of the file have two rows, the row is an ordinary transaction, otherwise a transfer that also changes the other account. Blocks the commit - TRANSFERS_ASSUMED: two rows of different days are one transfer, because they have opposite amounts and name each other's account. Blocks the commit A commit is rejected while a code blocks it (assumptions.blocks), unless force is true. SIGN_ASSUMED, AMOUNT_ASSUMED, STATUS_ASSUMED, COLUMNS_UNREAD, DATE_ORDER_ASSUMED and DECIMALS_ASSUMED disappear when the user has confirmed them (confirm), has changed what they are about in the mapping, or has sent the mapping unchanged. A confirmed BALANCE_MISMATCH, TRANSFERS_ASSUMED or TRANSFERS_UNPAIRED stays, and does not block any more. The balances of CSV files are checked again after each change of the mapping, and must be confirmed again. Transfers must be confirmed again if a change of rows makes them others.
+	// Warnings What should be checked before the commit: - DUPLICATE_OF:<import id>: the same file was committed before - CURRENCY_ASSUMED: the file names no currency, or a unit that several currencies have - DATE_ORDER_ASSUMED: the file does not show which of two numbers is the month, or which column has the days. Blocks the commit - DATE_ORDER_INFERRED: no date shows which of two numbers is the month, but other parts of the file do - DECIMALS_ASSUMED: the file does not show which sign is the decimal mark. Blocks the commit - SIGN_ASSUMED: nothing in the file shows which amounts are money out. Blocks the commit - AMOUNT_ASSUMED: several columns have amounts or fees, and nothing shows which of them changes the balance. Blocks the commit - BALANCE_MISMATCH: the rows do not add up to the difference of the balances in the file. Blocks the commit - STATUS_ASSUMED: a column seems to say which payments are booked, but most of its values are unknown. All payments count as booked. Blocks the commit - COLUMNS_UNREAD: a saved mapping does not read columns that a new one would read - WALLET_ASSUMED: rows name no account and go to the wallet of the last file with the same heading. It disappears when the user chooses a wallet for them - ENCODING_ASSUMED: the encoding was guessed - TRUNCATED_DESCRIPTION: a description was too long - SHEETS_SKIPPED: other sheets of the workbook have cells, too; only one sheet is read - INVESTMENTS_SKIPPED, BUDGETS_SKIPPED: the file has parts that are not imported - SPLITS_DIVIDED: parts of splits are transfers. Each is a row, and the other parts of the split are another row - TRANSFERS_UNPAIRED: a transfer has a row in one of its accounts only, although the file has rows of both. If most transfers of the file have two rows, the row is an ordinary transaction, otherwise a transfer that also changes the other account. Blocks the commit - TRANSFERS_ASSUMED: two rows of different days are one transfer, because they have opposite amounts and name each other's account. Blocks the commit A commit is rejected while a code blocks it (assumptions.blocks), unless force is true. SIGN_ASSUMED, AMOUNT_ASSUMED, STATUS_ASSUMED, COLUMNS_UNREAD, DATE_ORDER_ASSUMED, DATE_ORDER_INFERRED and DECIMALS_ASSUMED disappear when the user has confirmed them (confirm), has changed what they are about in the mapping, or has sent the mapping unchanged. A confirmed BALANCE_MISMATCH, TRANSFERS_ASSUMED or TRANSFERS_UNPAIRED stays, and does not block any more. The balances of CSV files are checked again after each change of the mapping, and must be confirmed again. Transfers must be confirmed again if a change of rows makes them others.
 	Warnings []string `json:"warnings"`
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc/codes"
@@ -260,4 +261,19 @@ func TestCreateImportSavedMapping(t *testing.T) {
 		require.Contains(t, m.GetAssumptions()[0].GetEvidence(), "Tags")
 		p.committed(t, m)
 	})
+}
+
+// TestCreateImportFuture requires that days long after the upload show which number is the month.
+func TestCreateImportFuture(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	s.Service.Ledger.Now = func() time.Time { return time.Date(2026, 5, 20, 12, 0, 0, 0, time.UTC) }
+	p := newPerson(t, s)
+	m := p.mustUpload(t, "Date,Text,Amount,Currency\n05/08/2026,Bakery,-3.50,EUR\n")
+	require.Equal(t, []string{"DATE_ORDER_INFERRED"}, m.GetWarnings())
+	require.Equal(t, "DATES_BY_FUTURE", m.GetAssumptions()[0].GetReason())
+	require.False(t, m.GetAssumptions()[0].GetBlocks())
+	require.Equal(t, "MM/DD/YYYY", m.GetMapping().GetDateLayout())
+	m = p.confirm(t, m, "DATE_ORDER_INFERRED")
+	require.Empty(t, m.GetWarnings())
 }

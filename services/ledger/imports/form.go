@@ -31,8 +31,10 @@ func (s *Imports) parseForm(
 	var problems apierr.Problems
 	form := form{
 		request: req,
-		options: statement.Options{Format: req.GetFormat(), Locale: req.GetLocale()},
-		name:    baseName(req.GetHeader().GetFileName()),
+		options: statement.Options{
+			Format: req.GetFormat(), Locale: req.GetLocale(), Today: s.Now(),
+		},
+		name: baseName(req.GetHeader().GetFileName()),
 	}
 	known := []string{
 		statement.CSV, statement.XLSX, statement.OFX, statement.QIF, statement.CAMT,

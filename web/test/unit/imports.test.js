@@ -92,6 +92,7 @@ test("an exchange of day and month is offered for their order only", () => {
   const reasons = ["DATES_AMBIGUOUS", undefined, "DATES_DIFFER", "MONTHS_AMBIGUOUS", "DATES_MIXED"];
   assert.deepEqual(reasons.map((reason) => isOrder(of(reason))), [true, true, false, false, false]);
   assert.equal(isOrder({ ...of("DATES_AMBIGUOUS"), code: "SIGN_ASSUMED" }), false);
+  assert.equal(isOrder({ ...of("DATES_BY_PERIOD"), code: "DATE_ORDER_INFERRED" }), true);
 });
 
 test("stopped", () => {

@@ -75,7 +75,7 @@ func randomStyle(r *rand.Rand) style {
 		mode: pick(r, "signed", "signed", "inverted", "columns", "columns", "negativeColumns",
 			"type", "marked", "suffixed", "directions", "absolute"),
 		delimiter: pick(r, ",", ";", "\t", "|", "xlsx"), mark: pick(r, ".", ","),
-		layout: pick(r, "2006-01-02", "02.01.2006", "02/01/2006", "01/02/2006", "20060102",
+		layout: pick(r, "2006-01-02", "02.01.2006", "02/01/2006", monthFirst, "20060102",
 			"2 Jan 2006", "02-01-06", "2006/01/02 15:04", "02.01.2006, 15:04", "02-Jan-06",
 			"January 2, 2006", "06-01-02", "06/01/02", "060102", "2 MM 2006", "2006年01月02日"),
 		balance: oneOf(r, 2), currency: oneOf(r, 2), status: oneOf(r, 3), newest: oneOf(r, 2),
@@ -112,8 +112,17 @@ func randomStyle(r *rand.Rand) style {
 	}
 	s.addKinds(r)
 	s.addDays(r)
+	isEnglish := s.titles.months == "" && (s.days[1] == "" || strings.Contains(s.days[1], "Date") ||
+		strings.HasSuffix(s.days[1], " date"))
+	if s.layout == monthFirst && (!isEnglish || s.preamble != "" || s.numbers) {
+		s.layout = "02/01/2006"
+	}
 	return s
 }
+
+// monthFirst is the layout that banks with headings in other languages than English, or with IBANs,
+// never have.
+const monthFirst = "01/02/2006"
 
 // addKinds adds the kinds of layouts that were once read wrongly without a warning.
 func (s *style) addKinds(r *rand.Rand) {

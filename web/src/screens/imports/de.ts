@@ -151,6 +151,7 @@ const de: typeof en = {
     DUPLICATE_OF: "Diese Datei hast du schon importiert. Zeilen, die schon da sind, werden weggelassen.",
     CURRENCY_ASSUMED: "Die Datei nennt für einige oder alle Zeilen keine Währung.",
     DATE_ORDER_ASSUMED: "Die Datei zeigt nicht, ob zuerst der Tag oder der Monat steht. Stimmen diese Tage?",
+    DATE_ORDER_INFERRED: "Kein Datum der Datei zeigt, ob zuerst der Tag oder der Monat steht, aber der Rest der Datei.",
     DATES_DIFFER: "Zwei Spalten enthalten verschiedene Tage. Sind dies die Tage der Zahlungen?",
     UNIT_SHARED: "Mehrere Währungen heißen so wie in der Datei.",
     DECIMALS_ASSUMED: "Die Datei zeigt nicht, welches Zeichen das Dezimalzeichen ist. Stimmen diese Beträge?",

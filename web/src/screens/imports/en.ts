@@ -149,6 +149,7 @@ export default {
     DUPLICATE_OF: "You have imported this file before. Rows that are already here are left out.",
     CURRENCY_ASSUMED: "The file names no currency for some or all rows.",
     DATE_ORDER_ASSUMED: "The file does not show whether the day or the month comes first. Are these dates right?",
+    DATE_ORDER_INFERRED: "No date of the file shows whether the day or the month comes first, but the rest of the file does.",
     DATES_DIFFER: "Two columns have different days. Are these the days of the payments?",
     UNIT_SHARED: "Several currencies have the name that the file uses.",
     DECIMALS_ASSUMED: "The file does not show which sign is the decimal mark. Are these amounts right?",

@@ -29,8 +29,9 @@ export function textOf({ code, assumption }: Question, texts: Record<string, str
   return texts[assumption?.reason ?? ""] ?? texts[code] ?? code;
 }
 
-/** isOrder reports whether a guess about dates is that of day and month. Another column may have other dates. */
+/** isOrder reports whether a question about dates is that of day and month. Another column may have other dates. */
 export function isOrder({ code, assumption }: Question): boolean {
+  if (code === "DATE_ORDER_INFERRED") return true;
   return code === "DATE_ORDER_ASSUMED" && ["DATES_AMBIGUOUS", "DATES_UNCLEAR"].includes(assumption?.reason ?? "DATES_AMBIGUOUS");
 }
 

@@ -54,6 +54,7 @@ type Import struct {
 	//   - DUPLICATE_OF:<import id>: the same file was committed before
 	//   - CURRENCY_ASSUMED: the file names no currency, or a unit that several currencies have
 	//   - DATE_ORDER_ASSUMED: the file does not show which of two numbers is the month, or which column has the days. Blocks the commit
+	//   - DATE_ORDER_INFERRED: no date shows which of two numbers is the month, but other parts of the file do
 	//   - DECIMALS_ASSUMED: the file does not show which sign is the decimal mark. Blocks the commit
 	//   - SIGN_ASSUMED: nothing in the file shows which amounts are money out. Blocks the commit
 	//   - AMOUNT_ASSUMED: several columns have amounts or fees, and nothing shows which of them changes the balance. Blocks the commit
@@ -74,7 +75,7 @@ type Import struct {
 	//     Blocks the commit
 	//
 	// A commit is rejected while a code blocks it (assumptions.blocks), unless force is true. SIGN_ASSUMED, AMOUNT_ASSUMED, STATUS_ASSUMED,
-	// COLUMNS_UNREAD, DATE_ORDER_ASSUMED and DECIMALS_ASSUMED disappear when the user has confirmed them (confirm), has changed what they are
+	// COLUMNS_UNREAD, DATE_ORDER_ASSUMED, DATE_ORDER_INFERRED and DECIMALS_ASSUMED disappear when the user has confirmed them (confirm), has changed what they are
 	// about in the mapping, or has sent the mapping unchanged. A confirmed BALANCE_MISMATCH, TRANSFERS_ASSUMED or TRANSFERS_UNPAIRED stays,
 	// and does not block any more. The balances of CSV files are checked again after each change of the mapping, and must be confirmed again. Transfers
 	// must be confirmed again if a change of rows makes them others.
@@ -3336,12 +3337,12 @@ const file_coffer_ledger_v1_imports_proto_rawDesc = "" +
 	"\n" +
 	"updated_at\x18\x11 \x01(\tR\tupdatedAt\x12\x1e\n" +
 	"\aheading\x18\x12 \x03(\tB\x04\xf8\xb5\x18\x01R\aheading\x12D\n" +
-	"\vassumptions\x18\x13 \x03(\v2\".coffer.ledger.v1.ImportAssumptionR\vassumptions\"\xf5\x06\n" +
+	"\vassumptions\x18\x13 \x03(\v2\".coffer.ledger.v1.ImportAssumptionR\vassumptions\"\x8f\b\n" +
 	"\x10ImportAssumption\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x1a\n" +
 	"\bevidence\x18\x02 \x01(\tR\bevidence\x12\x12\n" +
-	"\x04rows\x18\x03 \x03(\x05R\x04rows\x12\xd5\x04\n" +
-	"\x06reason\x18\x04 \x01(\tB\xbc\x04\xf8\xb5\x18\x01¶\x18\xb3\x04ONLY_CREDITS PAIR_UNNAMED PAYMENT_TYPE CARD_BALANCE CARD_BALANCE_NEGATIVE BALANCES_OF_DEBT NO_SIGNS FEW_NEGATIVE_OUT FEW_NEGATIVE_IN UNPROVEN_OUT UNPROVEN_IN TYPE_OUT TYPE_IN AMOUNTS_DIFFER AMOUNTS_UNREAD FEES_UNPROVEN SAVED_MAPPING STATUSES_UNKNOWN ROWS_UNBOOKED DATES_AMBIGUOUS DATES_DIFFER DATES_UNCLEAR MONTHS_AMBIGUOUS DATES_MIXED DECIMALS_AMBIGUOUS BALANCES_OF_FILE ROW_OF_TOTAL ROW_OF_BALANCE BALANCES_OF_ROWS UNIT_SHARED CURRENCY_OF_SHOPS EARLIER_CURRENCY EARLIER_WALLET OTHER_SHEETS SPLIT_WITH_TRANSFERS SIDES_ORDINARY SIDES_WHOLE SIDES_MIXED SIDES_APARTR\x06reason\x12R\n" +
+	"\x04rows\x18\x03 \x03(\x05R\x04rows\x12\xef\x05\n" +
+	"\x06reason\x18\x04 \x01(\tB\xd6\x05\xf8\xb5\x18\x01¶\x18\xcd\x05ONLY_CREDITS PAIR_UNNAMED PAYMENT_TYPE CARD_BALANCE CARD_BALANCE_NEGATIVE BALANCES_OF_DEBT NO_SIGNS FEW_NEGATIVE_OUT FEW_NEGATIVE_IN UNPROVEN_OUT UNPROVEN_IN TYPE_OUT TYPE_IN AMOUNTS_DIFFER AMOUNTS_UNREAD FEES_UNPROVEN SAVED_MAPPING STATUSES_UNKNOWN ROWS_UNBOOKED DATES_AMBIGUOUS DATES_DIFFER DATES_UNCLEAR MONTHS_AMBIGUOUS DATES_MIXED DATES_BY_COLUMN DATES_BY_EXAMPLE DATES_BY_PERIOD DATES_BY_FUTURE DATES_BY_SEQUENCE DATES_BY_DISTANCE DATES_BY_LANGUAGE DATES_BY_CURRENCY DATES_BY_ACCOUNT DECIMALS_AMBIGUOUS BALANCES_OF_FILE ROW_OF_TOTAL ROW_OF_BALANCE BALANCES_OF_ROWS UNIT_SHARED CURRENCY_OF_SHOPS EARLIER_CURRENCY EARLIER_WALLET OTHER_SHEETS SPLIT_WITH_TRANSFERS SIDES_ORDINARY SIDES_WHOLE SIDES_MIXED SIDES_APARTR\x06reason\x12R\n" +
 	"\n" +
 	"parameters\x18\x05 \x03(\v22.coffer.ledger.v1.ImportAssumption.ParametersEntryR\n" +
 	"parameters\x12\x16\n" +
@@ -3517,7 +3518,7 @@ const file_coffer_ledger_v1_imports_proto_rawDesc = "" +
 	"\n" +
 	"pagination\x18\x04 \x01(\v2\x1a.coffer.rest.v1.PaginationR\n" +
 	"pagination\x12\x1c\n" +
-	"\x04etag\x18\x05 \x01(\tB\b\xe2\xb5\x18\x04ETagR\x04etag\"\xba\x04\n" +
+	"\x04etag\x18\x05 \x01(\tB\b\xe2\xb5\x18\x04ETagR\x04etag\"\xce\x04\n" +
 	"\x13UpdateImportRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x129\n" +
 	"\amapping\x18\x02 \x01(\v2\x1f.coffer.ledger.v1.ImportMappingR\amapping\x12;\n" +
@@ -3527,8 +3528,8 @@ const file_coffer_ledger_v1_imports_proto_rawDesc = "" +
 	"categories\x12H\n" +
 	"\bdefaults\x18\x05 \x01(\v2&.coffer.ledger.v1.ImportDefaultsChangeB\x04\x88\xb6\x18\x01R\bdefaults\x12'\n" +
 	"\bif_match\x18\x06 \x01(\tB\f\xe2\xb5\x18\bIf-MatchR\aifMatch\x12'\n" +
-	"\x04wait\x18\a \x01(\x05B\x0e\xe8\xb5\x18\x01\xe2\xb6\x18\x06\"\x010*\x018H\x00R\x04wait\x88\x01\x01\x12\xb3\x01\n" +
-	"\aconfirm\x18\b \x03(\tB\x98\x01¶\x18\x93\x01SIGN_ASSUMED AMOUNT_ASSUMED STATUS_ASSUMED COLUMNS_UNREAD DATE_ORDER_ASSUMED DECIMALS_ASSUMED BALANCE_MISMATCH TRANSFERS_ASSUMED TRANSFERS_UNPAIREDR\aconfirmB\a\n" +
+	"\x04wait\x18\a \x01(\x05B\x0e\xe8\xb5\x18\x01\xe2\xb6\x18\x06\"\x010*\x018H\x00R\x04wait\x88\x01\x01\x12\xc7\x01\n" +
+	"\aconfirm\x18\b \x03(\tB\xac\x01¶\x18\xa7\x01SIGN_ASSUMED AMOUNT_ASSUMED STATUS_ASSUMED COLUMNS_UNREAD DATE_ORDER_ASSUMED DATE_ORDER_INFERRED DECIMALS_ASSUMED BALANCE_MISMATCH TRANSFERS_ASSUMED TRANSFERS_UNPAIREDR\aconfirmB\a\n" +
 	"\x05_wait\"\x94\x01\n" +
 	"\x14UpdateImportResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +

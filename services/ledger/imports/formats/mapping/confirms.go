@@ -12,6 +12,7 @@ func (m *Mapping) Confirms(before *Mapping) []string {
 	same := func(fields ...string) bool {
 		return slices.Equal(m.columnsOf(fields), before.columnsOf(fields))
 	}
+	dates := same(FieldDate) && m.DateLayout == before.DateLayout
 	amounts := same(FieldAmount, FieldDebit, FieldCredit)
 	unchanged := map[string]bool{
 		statement.SignAssumed: amounts && same(FieldType) && m.Invert == before.Invert &&
@@ -19,9 +20,10 @@ func (m *Mapping) Confirms(before *Mapping) []string {
 		statement.AmountAssumed: amounts && same(FieldFee),
 		statement.StatusAssumed: same(FieldStatus) && slices.Equal(m.Booked, before.Booked) &&
 			slices.Equal(m.Pending, before.Pending) && slices.Equal(m.Void, before.Void),
-		statement.ColumnsUnread:    same(Fields...),
-		statement.DateOrderAssumed: same(FieldDate) && m.DateLayout == before.DateLayout,
-		statement.DecimalsAssumed:  m.DecimalMark == before.DecimalMark,
+		statement.ColumnsUnread:     same(Fields...),
+		statement.DateOrderAssumed:  dates,
+		statement.DateOrderInferred: dates,
+		statement.DecimalsAssumed:   m.DecimalMark == before.DecimalMark,
 	}
 	var confirmed []string
 	for _, code := range statement.Confirmed {

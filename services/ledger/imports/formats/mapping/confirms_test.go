@@ -41,7 +41,7 @@ func TestMappingConfirms(t *testing.T) {
 		},
 		"date": {
 			func(m *Mapping) { m.DateLayout = "MM/DD/YYYY" },
-			[]string{statement.DateOrderAssumed},
+			[]string{statement.DateOrderAssumed, statement.DateOrderInferred},
 		},
 		"decimals": {func(m *Mapping) { m.DecimalMark = "," }, []string{statement.DecimalsAssumed}},
 		"currency": {func(m *Mapping) { m.Currency = "EUR" }, nil},

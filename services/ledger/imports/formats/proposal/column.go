@@ -117,7 +117,7 @@ func (c *column) date(cell string) bool {
 		return false
 	}
 	any := false
-	for index, order := range []written.Orders{written.YMD, written.DMY, written.MDY} {
+	for index, order := range allOrders {
 		parsed, ok := dateText.Date(order)
 		if !ok {
 			continue

@@ -1,109 +1,36 @@
 package proposal
 
 import (
-	"cmp"
+	"maps"
 	"slices"
-	"strings"
 	"time"
 
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/daymonth"
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/headings"
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/mapping"
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/statement"
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/written"
 )
 
-// order returns the order of the column's dates, and whether it was assumed because the dates do
-// not decide it. If all dates are valid in two orders, the evidence is, from strong to weak: the
-// rows are sorted in one of the orders only, the locale of the request, and the language and the
-// numbers of the file.
-func (c *column) order(locale string, daysFirst bool) (order written.Orders, assumed bool) {
-	most := c.dates()
-	var possible []int
-	for i := range c.days {
-		if c.days[i] == most {
-			possible = append(possible, i)
-		}
-	}
-	all := []written.Orders{written.YMD, written.DMY, written.MDY}
-	if len(possible) > 1 && possible[0] == 0 {
-		// The years have two digits. They rarely are first.
-		if possible, assumed = c.withYear(possible[1:]); assumed || len(possible) == 1 {
-			return all[possible[0]], assumed
-		}
-	}
-	if len(possible) == 1 || most == 0 {
-		return all[possible[0]], false
-	}
-	// All dates are valid in both orders. The rows of most files are sorted, in one of the orders
-	// only.
-	sorted := func(i int) bool { return min(c.up[i], c.down[i]) == 0 && c.up[i]+c.down[i] > 0 }
-	if a, b := sorted(possible[0]), sorted(possible[1]); a != b {
-		if a {
-			return all[possible[0]], !daysFirst || c.example.Separator != '.'
-		}
-		return all[possible[1]], true
-	}
-	if order := localeOrder(locale); order != 0 {
-		return order, true
-	}
-	if daysFirst {
-		// No language writes the month first between points.
-		return written.DMY, c.example.Separator != '.'
-	}
-	return written.MDY, true
-}
-
-// minGap is the span of dates that is longer than that of most files. A wrong order of years and
-// days spreads the days of a month over years.
-const minGap = 300 * 24 * time.Hour
-
-// withYear decides whether the year is the first part of dates that have other orders, too. It
-// returns the best order that remains first, and whether it is assumed.
-func (c *column) withYear(others []int) (possible []int, assumed bool) {
-	span := func(i int) time.Duration { return c.spanTo[i].Sub(c.spanFrom[i]) }
-	shortest := slices.MinFunc(others, func(a, b int) int { return cmp.Compare(span(a), span(b)) })
-	first, last := span(0), span(shortest)
-	switch {
-	case first > max(minGap, 3*last):
-		return others, false
-	case last > max(minGap, 3*first):
-		return []int{0}, false
-	case first < last:
-		return []int{0}, true
-	}
-	return []int{shortest}, true
-}
-
 // maxDelay is the longest time between two days of one payment, such as those of the order and of
 // the posting.
 const maxDelay = 366 * 24 * time.Hour
 
-// localeOrder returns the order of a locale's dates, or 0 for ymd and for no locale.
-func localeOrder(locale string) written.Orders {
-	language, region, _ := strings.Cut(strings.ReplaceAll(locale, "_", "-"), "-")
-	switch region = strings.ToUpper(region); {
-	case language == "":
-		return 0
-	case region == "US" || language == "en" && (region == "" || region == "PH"):
-		return written.MDY
-	}
-	return written.DMY
-}
-
 // warnOfDates adds the warning that the order of day and month is assumed, that another column may
 // have the days of the payments, or both, or that the name of a month is another month in another
 // language.
-func (p *Profile) warnOfDates(
-	in *statement.Input, date int, order written.Orders, assumed bool,
-) {
+func (p *Profile) warnOfDates(in *statement.Input, date int, order ordering) {
 	example, ambiguous := p.examples(date, isDate)
-	layout := p.columns[date].example.Layout(order)
-	other, apart := p.otherDays(date, order)
+	layout := p.columns[date].example.Layout(order.Orders)
+	other, apart := p.otherDays(date, order.Orders)
+	if order.evidence.Code != "" {
+		in.Assume(statement.DateOrderInferred, order.evidence.With("layout", layout), ambiguous...)
+	}
 	switch {
-	case assumed && other != none:
+	case order.assumed && other != none:
 		in.Assume(statement.DateOrderAssumed, statement.Shows("DATES_UNCLEAR", "example", example,
 			"layout", layout, "column", p.name(date), "other", p.name(other)), ambiguous...)
-	case assumed:
+	case order.assumed:
 		in.Assume(statement.DateOrderAssumed, statement.Shows("DATES_AMBIGUOUS",
 			"example", example, "layout", layout), ambiguous...)
 	case other != none:
@@ -111,7 +38,7 @@ func (p *Profile) warnOfDates(
 			"column", p.name(date), "other", p.name(other)), apart...)
 	}
 	if example, rows := p.examples(date, written.HasAmbiguousMonth); example != "" {
-		day, _ := written.ParseDate(example, order)
+		day, _ := written.ParseDate(example, order.Orders)
 		in.Assume(statement.DateOrderAssumed, statement.Shows("MONTHS_AMBIGUOUS",
 			"example", quoted(example), "date", day.Format(time.DateOnly)), rows...)
 	}
@@ -182,7 +109,7 @@ func (p *Profile) byDays(columns Columns, taken map[int]bool) {
 	if !ok {
 		return
 	}
-	order, _ := p.columns[date].order(p.options.Locale, p.prefersDays())
+	order := p.orderOf(date).Orders
 	for i := range p.columns {
 		if taken[i] || !p.mayBePaid(date, i) || !p.columns[i].fits(mapping.FieldDate) ||
 			p.isSorted(date, order) || !p.isSorted(i, order) ||
@@ -214,14 +141,14 @@ func (p *Profile) isDayOver(date, other int) bool {
 		chosen != unnamedDay && second == unnamedDay:
 		return true
 	}
-	order, _ := p.columns[date].order(p.options.Locale, p.prefersDays())
+	order := p.orderOf(date).Orders
 	return chosen != unnamedDay && p.isSorted(date, order) && !p.isSorted(other, order)
 }
 
 // isSorted reports whether the dates of a column rise or fall.
 func (p *Profile) isSorted(i int, order written.Orders) bool {
 	c := &p.columns[i]
-	index := slices.Index([]written.Orders{written.YMD, written.DMY, written.MDY}, order)
+	index := slices.Index(allOrders, order)
 	return min(c.up[index], c.down[index]) == 0 && c.up[index]+c.down[index] > 0
 }
 
@@ -261,4 +188,79 @@ func (p *Profile) daysApart(date, other int, order written.Orders) []int {
 		return nil
 	}
 	return apart
+}
+
+// around returns what the file shows about the order of a column's dates.
+func (p *Profile) around(i int, possible []written.Orders) *daymonth.File {
+	file := &daymonth.File{Orders: possible, Today: p.options.Today}
+	for _, cells := range p.sample[:max(p.heading, 0)] {
+		file.Around = append(file.Around, cells...)
+	}
+	for _, cells := range p.sample[p.heading+1:] {
+		if !isTransaction(cells) {
+			file.Around = append(file.Around, cells...)
+		} else if date, ok := written.ScanDate(at(cells, i)); ok {
+			file.Dates = append(file.Dates, date)
+		}
+	}
+	for other := range p.columns {
+		c := &p.columns[other]
+		if other != i && c.fits(mapping.FieldDate) {
+			var orders written.Orders
+			for _, order := range c.possible() {
+				orders |= order
+			}
+			file.Others = append(file.Others, daymonth.Other{
+				Name: p.name(other), Example: c.example, Orders: orders,
+			})
+		}
+	}
+	if p.heading >= 0 {
+		file.Headings = p.sample[p.heading]
+	}
+	file.Currency, file.Account = p.onlyCurrency(file.Around), p.holdingIBAN(file.Around)
+	return file
+}
+
+// onlyCurrency returns the currency that the file names, or "" for none and for several.
+func (p *Profile) onlyCurrency(around []string) string {
+	names := make(map[string]bool)
+	for i := range p.columns {
+		c := &p.columns[i]
+		if c.fits(mapping.FieldCurrency) {
+			for value := range c.values {
+				names[written.CurrencyOf(value)] = true
+			}
+		}
+		for unit := range c.units {
+			names[written.CurrencyOf(unit)] = true
+		}
+		names[headings.Currency(p.title(i))] = true
+	}
+	for _, text := range around {
+		names[written.CurrencyIn(text)] = true
+	}
+	delete(names, "")
+	if len(names) != 1 {
+		return ""
+	}
+	return slices.Collect(maps.Keys(names))[0]
+}
+
+// holdingIBAN returns the IBAN of the account, from the lines around the rows or from a column with
+// one value, or "".
+func (p *Profile) holdingIBAN(around []string) string {
+	for _, text := range around {
+		if daymonth.IsIBAN(text) {
+			return text
+		}
+	}
+	for i := range p.columns {
+		for value := range p.columns[i].values {
+			if len(p.columns[i].values) == 1 && daymonth.IsIBAN(value) {
+				return value
+			}
+		}
+	}
+	return ""
 }

@@ -13,7 +13,8 @@
 //     and at Propose in propose.go
 //   - propose.go: the fields of the columns. contents.go: those that no heading names. status.go:
 //     which payments are booked. amount.go, date.go, currency.go: amounts, dates and currencies.
-//     mark.go: the decimal mark
+//     forms.go: the decimal mark and the order of
+//     day and month
 //   - texts.go: payee, description and notes. cells.go: their counts, and who pays whom
 //   - chain.go: how a column of balances follows from columns of amounts. table.go: their numbers
 //   - sign.go: which amounts are money out, with the witness. words.go: texts that show it.
@@ -55,7 +56,9 @@ type Profile struct {
 	typed   *typed   // The types that explain the balances, or nil.
 	marked  bool     // The column of statuses has the letters of a finance application.
 	netted  bool     // Fees explain the difference between two columns of amounts.
-	Witness Witness  // Of the proposal, "" if the sign is a guess.
+	// orderings has the orders of the columns of dates for which they were asked.
+	orderings map[int]ordering
+	Witness   Witness // Of the proposal, "" if the sign is a guess.
 	// transactions are the transactions of the sample, and texts describes their columns.
 	transactions [][]string
 	texts        []texts

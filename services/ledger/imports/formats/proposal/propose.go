@@ -93,9 +93,9 @@ func (p *Profile) compare(in *statement.Input, m *mapping.Mapping) {
 // warnings of these guesses.
 func (p *Profile) ProposeForms(in *statement.Input, m *mapping.Mapping, columns Columns) {
 	if i, ok := columns[mapping.FieldDate]; ok && p.columns[i].dates() > 0 {
-		order, assumed := p.columns[i].order(in.Options.Locale, p.prefersDays())
-		m.DateLayout = p.columns[i].example.Layout(order)
-		p.warnOfDates(in, i, order, assumed)
+		order := p.orderOf(i)
+		m.DateLayout = p.columns[i].example.Layout(order.Orders)
+		p.warnOfDates(in, i, order)
 	}
 	var assumed bool
 	if m.DecimalMark, assumed = p.mark(columns, m); assumed {

@@ -34,7 +34,7 @@ func (p *Profile) newTable(columns Columns, wanted []int) *table {
 	date, hasDate := columns[mapping.FieldDate]
 	state, hasState := columns[mapping.FieldStatus]
 	if hasDate {
-		order, _ = p.columns[date].order(p.options.Locale, p.prefersDays())
+		order = p.orderOf(date).Orders
 	}
 	for index, cells := range p.sample[p.heading+1:] {
 		if !isTransaction(cells) {

@@ -29,6 +29,13 @@ func Shows(code string, parameters ...string) Evidence {
 	return e
 }
 
+// With returns the evidence with one more parameter.
+func (e Evidence) With(name, value string) Evidence {
+	e.Parameters = maps.Clone(e.Parameters)
+	e.Parameters[name] = value
+	return e
+}
+
 // Mismatch returns the evidence of two balances between which the records do not add up.
 func Mismatch(opening string, total written.Sum, closing string) Evidence {
 	expected, _ := total.Text()

@@ -45,6 +45,9 @@ const (
 	// DateOrderAssumed means that no date shows whether the day or the month is first, or that no
 	// heading shows which column has the days of the payments.
 	DateOrderAssumed = "DATE_ORDER_ASSUMED"
+	// DateOrderInferred means that no date shows whether the day or the month is first, but that
+	// other evidence in the file does.
+	DateOrderInferred = "DATE_ORDER_INFERRED"
 	// DecimalsAssumed means that no amount shows which character is the decimal mark.
 	DecimalsAssumed = "DECIMALS_ASSUMED"
 	// SignAssumed means that nothing shows which amounts are money out.
@@ -108,7 +111,8 @@ var Kept = []string{BalanceMismatch, TransfersAssumed, TransfersUnpaired}
 // Confirmed are the warnings about guesses of a mapping. A change of the mapping confirms them, and
 // so does a saved mapping.
 var Confirmed = []string{
-	SignAssumed, AmountAssumed, StatusAssumed, ColumnsUnread, DateOrderAssumed, DecimalsAssumed,
+	SignAssumed, AmountAssumed, StatusAssumed, ColumnsUnread, DateOrderAssumed, DateOrderInferred,
+	DecimalsAssumed,
 }
 
 // Assumption is the evidence of a warning: a guess that the file does not prove, or a
@@ -144,8 +148,10 @@ const MaxParts = 50
 
 // Options holds the caller's knowledge about a file. All fields are optional.
 type Options struct {
-	Format    string // Accept only this format.
-	Locale    string // BCP 47. Decides the order of day and month if the file does not.
+	Format string // Accept only this format.
+	Locale string // BCP 47. Decides the order of day and month if the file does not.
+	// Today is the day of the upload. Few dates of a file are later.
+	Today     time.Time
 	Encoding  string // IANA name. Replaces the detection.
 	Delimiter string // Of CSV. Replaces the detection.
 }

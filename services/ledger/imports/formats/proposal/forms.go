@@ -1,12 +1,16 @@
 package proposal
 
 import (
+	"cmp"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 
 	"github.com/coffer-budget/coffer/internal/money"
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/daymonth"
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/mapping"
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/statement"
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/written"
 )
 
@@ -147,4 +151,132 @@ func markOf(isComma bool) string {
 func (p *Profile) usualMark(m *mapping.Mapping) string {
 	return markOf(m.Delimiter != "," &&
 		(strings.HasPrefix(m.DateLayout, "DD.") || m.Delimiter == ";"))
+}
+
+// ordering is the order of the dates of a column.
+type ordering struct {
+	written.Orders
+
+	// assumed is set if nothing in the file decides it. Otherwise, evidence is what does, if the
+	// dates of the column do not.
+	assumed  bool
+	evidence statement.Evidence
+}
+
+// orderOf returns the order of a column's dates.
+func (p *Profile) orderOf(i int) ordering {
+	if found, ok := p.orderings[i]; ok {
+		return found
+	}
+	found := p.findOrder(i)
+	if p.orderings == nil {
+		p.orderings = make(map[int]ordering)
+	}
+	p.orderings[i] = found
+	return found
+}
+
+// allOrders are the orders of dates, as columns count them.
+var allOrders = []written.Orders{written.YMD, written.DMY, written.MDY}
+
+// possible returns the orders in which most dates of a column are days of the calendar.
+func (c *column) possible() []written.Orders {
+	var possible []written.Orders
+	for i, order := range allOrders {
+		if c.days[i] > 0 && c.days[i] == c.dates() {
+			possible = append(possible, order)
+		}
+	}
+	return possible
+}
+
+// findOrder decides the order of dates that are valid in several ones by the rest of the file, or
+// otherwise assumes one.
+func (p *Profile) findOrder(i int) ordering {
+	c := &p.columns[i]
+	possible := c.possible()
+	if len(possible) == 0 {
+		return ordering{Orders: written.YMD}
+	}
+	assumed := false
+	if len(possible) > 1 && possible[0] == written.YMD {
+		// The years have two digits. They rarely are first.
+		var left []written.Orders
+		if left, assumed = c.withYear(possible[1:]); !assumed {
+			possible = left
+		}
+	}
+	if len(possible) == 1 {
+		return ordering{Orders: possible[0]}
+	}
+	if order, evidence, ok := daymonth.Infer(p.around(i, possible)); ok {
+		return ordering{Orders: order, evidence: evidence}
+	}
+	if assumed {
+		possible, _ = c.withYear(possible[1:])
+		return ordering{Orders: possible[0], assumed: true}
+	}
+	return c.guess(possible, p.options.Locale, p.prefersDays())
+}
+
+// guess returns the most probable of two orders. The reasons are, from strong to weak: the rows are
+// sorted in it only, the locale of the request, and the language and the numbers of the file.
+func (c *column) guess(possible []written.Orders, locale string, daysFirst bool) ordering {
+	// No language writes the month first between points.
+	isAssumed := !daysFirst || c.example.Separator != '.'
+	sorted := func(o written.Orders) bool {
+		i := slices.Index(allOrders, o)
+		return min(c.up[i], c.down[i]) == 0 && c.up[i]+c.down[i] > 0
+	}
+	if a, b := sorted(possible[0]), sorted(possible[1]); a != b {
+		if a {
+			return ordering{Orders: possible[0], assumed: isAssumed}
+		}
+		return ordering{Orders: possible[1], assumed: true}
+	}
+	if order := localeOrder(locale); order != 0 {
+		return ordering{Orders: order, assumed: true}
+	}
+	if daysFirst {
+		return ordering{Orders: written.DMY, assumed: isAssumed}
+	}
+	return ordering{Orders: written.MDY, assumed: true}
+}
+
+// minGap is the span of dates that is longer than that of most files. A wrong order of years and
+// days spreads the days of a month over years.
+const minGap = 300 * 24 * time.Hour
+
+// withYear decides whether the year is the first part of dates that have other orders, too. It
+// returns the best order that remains first, and whether it is assumed.
+func (c *column) withYear(others []written.Orders) (possible []written.Orders, assumed bool) {
+	span := func(o written.Orders) time.Duration {
+		i := slices.Index(allOrders, o)
+		return c.spanTo[i].Sub(c.spanFrom[i])
+	}
+	shortest := slices.MinFunc(others, func(a, b written.Orders) int {
+		return cmp.Compare(span(a), span(b))
+	})
+	first, last := span(written.YMD), span(shortest)
+	switch {
+	case first > max(minGap, 3*last):
+		return others, false
+	case last > max(minGap, 3*first):
+		return []written.Orders{written.YMD}, false
+	case first < last:
+		return []written.Orders{written.YMD}, true
+	}
+	return []written.Orders{shortest}, true
+}
+
+// localeOrder returns the order of a locale's dates, or 0 for ymd and for no locale.
+func localeOrder(locale string) written.Orders {
+	language, region, _ := strings.Cut(strings.ReplaceAll(locale, "_", "-"), "-")
+	switch region = strings.ToUpper(region); {
+	case language == "":
+		return 0
+	case region == "US" || language == "en" && (region == "" || region == "PH"):
+		return written.MDY
+	}
+	return written.DMY
 }

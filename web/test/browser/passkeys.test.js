@@ -20,11 +20,11 @@ async function signOut(page) {
 /** protectedPage opens the settings of a user who signs in with the password, in a browser with an authenticator. */
 async function protectedPage(t, user) {
   const page = await open(t);
+  await page.goto(site);
   const chromium = await page.context().newCDPSession(page);
   await chromium.send("WebAuthn.enable");
   const options = { protocol: "ctap2", transport: "internal", hasResidentKey: true, hasUserVerification: true, isUserVerified: true, automaticPresenceSimulation: true };
   await chromium.send("WebAuthn.addVirtualAuthenticator", { options });
-  await page.goto(site);
   await enterPassword(page, user);
   await page.locator("main#main").waitFor();
   await page.goto(`${site}/settings/security`);
@@ -57,7 +57,8 @@ test("a passkey is added and renamed, signs in alone and as the second step, and
   await page.locator("main#main").waitFor();
 
   await page.goto(`${site}/settings/security`);
-  await page.getByText(/^last used/).waitFor();
+  // The sessions show their last use too.
+  await page.getByRole("region", { name: "Passkeys" }).getByText(/^last used/).waitFor();
   await page.getByRole("button", { name: "Delete My phone" }).click();
   await page.getByText("Signing in will need only your password").waitFor();
   await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();

@@ -126,6 +126,6 @@ func repository(ctx context.Context) (string, error) {
 // MODULE=test.
 func command(ctx context.Context, arguments ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, "go", arguments...)
-	cmd.Env = append(os.Environ(), "GOWORK=")
+	cmd.Env = append(cmd.Environ(), "GOWORK=")
 	return cmd
 }

@@ -208,11 +208,12 @@ func TestListParameters(t *testing.T) {
 	me := newUser(t)
 	wallet := me.wallet("EUR", "0")
 	budget := me.budget(wallet, me.category("Food"))
+	goal := me.goal("Trip", "100")
 	for _, operation := range operations() {
 		if operation.Parameters.GetByInAndName("query", "cursor") == nil {
 			continue
 		}
-		path := strings.NewReplacer("{budgetId}", budget, "{walletId}", wallet).
+		path := strings.NewReplacer("{budgetId}", budget, "{walletId}", wallet, "{goalId}", goal).
 			Replace(operation.path)
 		if strings.HasPrefix(operation.path, "/api/v1/imports/{id}") {
 			id := me.importFile(oneRow, "").created("IMPORT_CREATED").text("import.id")

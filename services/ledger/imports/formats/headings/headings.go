@@ -215,7 +215,25 @@ func Currency(text string) string {
 			return code
 		}
 	}
+	if code := lastUnit(text); code != "" {
+		return code
+	}
 	return written.CurrencyIn(SplitCamel(text))
+}
+
+// lastUnit returns the currency of the unit at the end of a heading, such as "Retiros L." and
+// "amount_pkr", or "". A heading that the vocabulary has as a whole, such as "Value Dt", has none,
+// and a word with small letters may be any other one.
+func lastUnit(text string) string {
+	at := strings.LastIndexAny(text, " _")
+	if at < 0 || len(table[written.Fold(text)]) > 0 || len(table[written.Fold(text[:at])]) == 0 {
+		return ""
+	}
+	unit := text[at+1:]
+	if text[at] == ' ' && unit != strings.ToUpper(unit) && !strings.HasSuffix(unit, ".") {
+		return ""
+	}
+	return written.CurrencyOf(unit)
 }
 
 // SplitCamel separates the words of "MerchantName" and "created_at".

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/coffer-budget/coffer/internal/money"
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/written"
@@ -49,7 +50,8 @@ func (c *column) count(cell string) {
 		return
 	}
 	isDate := false
-	if strings.ContainsAny(cell[:1], "'0123456789") || unicode.IsLetter([]rune(cell)[0]) {
+	first, _ := utf8.DecodeRuneInString(cell)
+	if first == '\'' || unicode.IsDigit(first) || unicode.IsLetter(first) {
 		isDate = c.date(cell)
 	}
 	// "2024" and "01.02" can be a date's parts and a number, so a date without doubt is no number.

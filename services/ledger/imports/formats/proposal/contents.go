@@ -2,7 +2,9 @@ package proposal
 
 import (
 	"slices"
+	"strings"
 
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/headings"
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/mapping"
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/written"
 )
@@ -118,4 +120,25 @@ func (p *Profile) fromApplication() bool {
 	return p.heading >= 0 && slices.ContainsFunc(p.sample[p.heading], func(title string) bool {
 		return applicationHeadings[written.Fold(title)]
 	})
+}
+
+// labeledCurrency returns the currency that the lines before the rows name after a label, such as
+// "Moneda: Q", and its name.
+func (p *Profile) labeledCurrency() (code, text string) {
+	for _, cells := range p.sample[:max(p.heading, 0)] {
+		for i, cell := range cells {
+			label, value, found := strings.Cut(cell, ":")
+			if value = strings.TrimSpace(value); !found || value == "" {
+				value = at(cells, i+1)
+			}
+			m := headings.Meanings(label)
+			if len(m) == 0 || m[0].Field != mapping.FieldCurrency || m[0].Rank > wholeRank {
+				continue
+			}
+			if code = written.CurrencyOf(value); code != "" {
+				return code, value
+			}
+		}
+	}
+	return "", ""
 }

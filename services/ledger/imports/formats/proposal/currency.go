@@ -23,7 +23,7 @@ func (p *Profile) currency(columns Columns) (code, text string) {
 	if _, ok := columns[mapping.FieldCurrency]; ok {
 		return "", ""
 	}
-	for _, field := range []string{mapping.FieldAmount, mapping.FieldCredit, mapping.FieldDebit} {
+	for _, field := range amountFields {
 		i, ok := columns[field]
 		if !ok {
 			continue
@@ -39,6 +39,9 @@ func (p *Profile) currency(columns Columns) (code, text string) {
 	}
 	if p.home != "" {
 		return p.home, ""
+	}
+	if code, text = p.labeledCurrency(); code != "" {
+		return code, text
 	}
 	found := ""
 	for row, cells := range p.sample[:max(p.heading+1, p.firstTransaction())] {
@@ -131,11 +134,6 @@ func (p *Profile) ofHeading(columns Columns) {
 	if p.columns[currency].values[code] < p.columns[currency].filled {
 		delete(columns, mapping.FieldCurrency)
 	}
-}
-
-// firstTransaction returns the position of the first transaction in the sample.
-func (p *Profile) firstTransaction() int {
-	return max(0, slices.IndexFunc(p.sample, isTransaction))
 }
 
 // priced is a column of amounts with the column of their currencies.

@@ -51,6 +51,11 @@ func isTransaction(cells []string) bool {
 		!slices.ContainsFunc(cells, statesBalance)
 }
 
+// firstTransaction returns the position of the first transaction in the sample.
+func (p *Profile) firstTransaction() int {
+	return max(0, slices.IndexFunc(p.sample, isTransaction))
+}
+
 // isAmount reports whether a cell is a number that is no date. Six or seven digits may be both.
 func isAmount(cell string) bool {
 	if _, ok := written.ScanNumber(cell); !ok {
@@ -119,6 +124,18 @@ func (p *Profile) byDays(columns Columns, taken map[int]bool) {
 		columns[mapping.FieldDate], taken[date], taken[i] = i, false, true
 		return
 	}
+}
+
+// isSparse reports whether a column has dates in less than half of the rows in which another one
+// has some.
+func (p *Profile) isSparse(i int) bool {
+	for other := range p.columns {
+		c := &p.columns[other]
+		if c.fits(mapping.FieldDate) && c.dates() > p.columns[i].dates()*2 && !p.isOther(other) {
+			return true
+		}
+	}
+	return false
 }
 
 // mayBePaid reports whether the headings say that another column rather has the days of the

@@ -238,6 +238,9 @@ func (p *Profile) best(field string, taken map[int]bool, columns Columns) int {
 			!(field == mapping.FieldType && p.directs(i, columns)) {
 			continue
 		}
+		if field == mapping.FieldDate && p.isSparse(i) {
+			continue
+		}
 		for _, h := range headings.Meanings(p.title(i)) {
 			if h.Field != field || field == mapping.FieldTags && !p.hasLabels(i, h.Rank) {
 				continue

@@ -54,7 +54,7 @@ func HasNonzero(cell string) bool { return strings.ContainsAny(cell, "123456789"
 // except one number, such as a text with a number in it, a date or a range: an amount must not be
 // taken from a text. It does not decide which mark is the decimal one.
 func ScanNumber(text string) (number Number, ok bool) {
-	text = strings.TrimSpace(text)
+	text = asciiDigits(strings.TrimSpace(text))
 	if text == "" || len(text) > 64 {
 		return number, false
 	}

@@ -46,7 +46,7 @@ type DateText struct {
 // perhaps with a time before or after it.
 func ScanDate(text string) (dt DateText, ok bool) {
 	// An apostrophe keeps a spreadsheet from changing the cell.
-	text = strings.TrimPrefix(strings.TrimSpace(text), "'")
+	text = strings.TrimPrefix(strings.TrimSpace(asciiDigits(text)), "'")
 	if len(text) < 4 || len(text) > 48 {
 		return dt, false
 	}
@@ -204,6 +204,10 @@ func (d DateText) Date(order Orders) (time.Time, bool) {
 	// A year of two digits is never the first part of a date with a month's name.
 	if order == YMD && (year.Digits == 1 || month.Digits == 0 && year.Digits < 4) {
 		return time.Time{}, false
+	}
+	if isJalali(year) {
+		t, ok := jalaliDay(year.value, month.value, day.value)
+		return t, ok && order != MDY // Persian never has the month first.
 	}
 	return Day(fullYear(year), month.value, day.value)
 }

@@ -25,7 +25,7 @@ func isTime(text string) bool {
 	if text[0] == '(' || text[0] == '[' {
 		return true
 	}
-	for _, word := range []string{"at ", "um ", "à ", "kl "} {
+	for _, word := range []string{"at ", "um ", "à ", "kl. ", "kl ", "klo "} {
 		text = strings.TrimPrefix(text, word)
 	}
 	clock := text != "" && text[0] >= '0' && text[0] <= '9' &&

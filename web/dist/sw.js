@@ -1,5 +1,5 @@
-const VERSION = "a71eb54f4cfe9e14";
-const FILES = ["/","/assets/Home-CH9lJB0B.js","/assets/account-DlP3Ng21.js","/assets/base-BqiqifYK.js","/assets/charts-DxHjMg0k.js","/assets/daily-Cw_AS76F.js","/assets/data-Bpoz7Jrc.css","/assets/data-DLlDNNss.js","/assets/data-de-B4bofvN0.js","/assets/data-en-B3RcKV5K.js","/assets/de-CSdQdpl5.js","/assets/en-B9MoUzGf.js","/assets/index-BWbAJsYd.js","/assets/rolldown-runtime-DK3Fl9T5.js","/assets/style-CqmhIs9J.css","/icon-180.png","/icon-192.png","/icon-512.png","/icon-maskable-512.png","/icon.svg","/manifest.webmanifest"];
+const VERSION = "e4296b778fdec5f0";
+const FILES = ["/","/assets/Home-CZI3sX3v.js","/assets/account-DTpTFo18.js","/assets/base-nZ8Yha4C.js","/assets/charts-qqtChGiT.js","/assets/daily-CRrIv3i6.js","/assets/data-BAM5JDIo.css","/assets/data-CFjJ4vzO.js","/assets/data-de-CUgg1zYm.js","/assets/data-en-Z6YBF7gQ.js","/assets/de-C3FjDkmD.js","/assets/en-DM1MfkN1.js","/assets/index-BdMenHcr.js","/assets/rolldown-runtime-DK3Fl9T5.js","/assets/style-CxgIdE2f.css","/icon-180.png","/icon-192.png","/icon-512.png","/icon-maskable-512.png","/icon.svg","/manifest.webmanifest"];
 // The service worker stores the files of the build, so that the console opens without a connection.
 // It never touches the API: data are stored by the pages (src/offline/store.ts). The build puts
 // VERSION and FILES in front of this file.

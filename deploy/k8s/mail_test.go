@@ -27,7 +27,7 @@ func TestMailComponent(t *testing.T) {
 					sources[e.Name] = e.ValueFrom.ConfigMapKeyRef.Name
 				case "PUBLIC_URL":
 					sources[e.Name] = e.ValueFrom.ConfigMapKeyRef.Name
-					require.True(t, *e.ValueFrom.ConfigMapKeyRef.Optional, "passkeys and mails need it")
+					require.True(t, *e.ValueFrom.ConfigMapKeyRef.Optional, "auth starts without it")
 				}
 			}
 		}

@@ -88,17 +88,20 @@ func (s *Server) assign(ctx context.Context, tx pgx.Tx, a assignment) error {
 		return err
 	}
 	saved, err := s.reach(ctx, tx, &g)
-	if err == nil && !saved.fits(g.money()) {
-		return apierr.Invalid("amount",
-			"must not bring the savings of the goal above 999999999999.99")
+	if err != nil {
+		return err
 	}
-	return err
+	return saved.check("amount", g.money())
 }
 
-// fits reports whether the sum is an amount that the currency can have.
-func (s savings) fits(currency money.Currency) bool {
-	_, err := currency.Parse(currency.Format(s.Minor))
-	return err == nil
+// check returns an error with the field of a request if the sum exceeds the largest amount of the
+// currency. Each write that adds to the sum must call it: sums over all goals must fit into bigint.
+func (s savings) check(field string, currency money.Currency) error {
+	if _, err := currency.Parse(currency.Format(s.Minor)); err != nil {
+		return apierr.Invalid(field,
+			"must not bring the savings of the goal above 999999999999.99")
+	}
+	return nil
 }
 
 // ListAssignments returns a page of the assignments of one of the acting user's goals, the newest
@@ -165,8 +168,11 @@ func (s *Server) DeleteAssignment(
 			return err
 		}
 		// Money that was taken back counts again.
-		_, err = s.reach(ctx, tx, &g)
-		return err
+		saved, err := s.reach(ctx, tx, &g)
+		if err != nil {
+			return err
+		}
+		return saved.check("assignmentId", g.money())
 	})
 	if err != nil {
 		return nil, err

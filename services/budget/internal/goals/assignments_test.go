@@ -184,6 +184,27 @@ func TestDeleteAssignment(t *testing.T) {
 	require.Equal(t, "0.00", b.get(t, g).GetProgress().GetSaved())
 }
 
+// TestDeleteAssignmentRange deletes money that was taken back: the savings would exceed the largest
+// amount, and the sums of all goals an int64.
+func TestDeleteAssignmentRange(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	g := b.goal(t, "100")
+	_, err := b.assign(g, b.bank, "999999999999.99")
+	require.NoError(t, err)
+	taken, err := b.assign(g, b.bank, "-0.01")
+	require.NoError(t, err)
+	last, err := b.assign(g, b.savings, "0.01")
+	require.NoError(t, err)
+	e := budgettest.Refuses(t, b.DB, codes.InvalidArgument, "VALIDATION_ERROR", func() error {
+		return b.unassign(taken)
+	})
+	require.Equal(t, "assignmentId", e.Fields[0].Name)
+	require.NoError(t, b.unassign(last))
+	require.NoError(t, b.unassign(taken))
+	require.Equal(t, "999999999999.99", b.get(t, g).GetProgress().GetSaved())
+}
+
 // TestAssignmentsConcurrently takes money back and deletes the assignment of it at the same time.
 // Only so many of the calls succeed as the goal has money.
 func TestAssignmentsConcurrently(t *testing.T) {

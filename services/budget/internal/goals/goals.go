@@ -70,7 +70,7 @@ func (s *Server) CreateGoal(
 	created.UpdatedAt = created.CreatedAt
 	call := idem.Call{Scope: created.OwnerID.String(), Key: req.GetIdempotencyKey(), Request: req}
 	resp := &budgetv1.CreateGoalResponse{
-		Goal: created.proto(created.progress(savings{}, s.today(ctx))),
+		Goal: created.proto(created.progress(savings{}, s.Now(), s.timeZone(ctx))),
 		Etag: etag.Format(created.Version),
 	}
 	resp.Replayed, err = idem.InTx(ctx, s.DB, call, resp, func(tx pgx.Tx) error {
@@ -105,7 +105,7 @@ func (s *Server) UpdateGoal(
 	if err := apierr.CheckChange(req); err != nil {
 		return nil, err
 	}
-	today := s.today(ctx)
+	zone := s.timeZone(ctx)
 	resp := &budgetv1.UpdateGoalResponse{}
 	err = pg.InTx(ctx, s.DB, func(tx pgx.Tx) error {
 		before, err := lockMatching(ctx, tx, id, req.GetIfMatch())
@@ -128,7 +128,7 @@ func (s *Server) UpdateGoal(
 		if err != nil {
 			return err
 		}
-		resp.Goal = after.proto(after.progress(saved, today))
+		resp.Goal = after.proto(after.progress(saved, s.Now(), zone))
 		resp.Etag = etag.Format(after.Version)
 		return nil
 	})

@@ -9,15 +9,16 @@ import (
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
 )
 
-// progress returns the progress of a goal on a day. Amounts in minor units are multiplied by
-// numbers of months with 128 bits, because a product may exceed 64.
-func (g goal) progress(saved savings, today time.Time) *budgetv1.GoalProgress {
+// progress returns the progress of a goal at a time, with the months of a time zone. Amounts in
+// minor units are multiplied by numbers of months with 128 bits, because a product may exceed 64.
+func (g goal) progress(saved savings, now time.Time, zone string) *budgetv1.GoalProgress {
+	today := calendar.Today(now, zone)
 	currency, remaining := g.money(), max(g.TargetMinor-saved.Minor, 0)
 	progress := &budgetv1.GoalProgress{
 		Saved:      currency.Format(saved.Minor),
 		Remaining:  currency.Format(remaining),
 		Percentage: math.Round(float64(saved.Minor)/float64(g.TargetMinor)*10_000) / 100,
-		State:      g.state(saved.Minor, today),
+		State:      g.state(saved.Minor, calendar.Today(g.CreatedAt, zone), today),
 	}
 	// The current month counts as a whole one: the user can still save in it.
 	months := int64(1)
@@ -38,8 +39,9 @@ func (g goal) progress(saved savings, today time.Time) *budgetv1.GoalProgress {
 	return progress
 }
 
-// state compares the savings with equal amounts in each month from the creation to the target date.
-func (g goal) state(saved int64, today time.Time) string {
+// state compares the savings with equal amounts in each month from the day of the creation to the
+// target date.
+func (g goal) state(saved int64, created, today time.Time) string {
 	if saved >= g.TargetMinor {
 		return "reached"
 	}
@@ -49,8 +51,8 @@ func (g goal) state(saved int64, today time.Time) string {
 	if today.After(*g.TargetDate) {
 		return "behind"
 	}
-	planned := max(monthsBetween(g.CreatedAt, *g.TargetDate)+1, 1)
-	past := min(max(monthsBetween(g.CreatedAt, today), 0), planned)
+	planned := max(monthsBetween(created, *g.TargetDate)+1, 1)
+	past := min(max(monthsBetween(created, today), 0), planned)
 	switch {
 	case less(saved, planned, g.TargetMinor, past):
 		return "behind"

@@ -128,7 +128,7 @@ func TestProgressEqualsModel(t *testing.T) {
 		if saved.Minor > 0 || rapid.Bool().Draw(r, "assigned") {
 			saved.FirstDay = new(day.Draw(r, "first"))
 		}
-		got := g.progress(saved, today)
+		got := g.progress(saved, today, "UTC")
 		requireModel(r, g, saved, today, got)
 	})
 }

@@ -60,12 +60,12 @@ func (s *Server) ListGoals(
 		return nil, err
 	}
 	balances := s.balances(ctx, wallets)
-	today := calendar.Today(s.Now(), balances.GetTimeZone())
+	now, zone := s.Now(), balances.GetTimeZone()
 	resp := &budgetv1.ListGoalsResponse{
 		Pagination: pagination, Wallets: compare(wallets, balances),
 	}
 	for _, g := range goals {
-		resp.Goals = append(resp.Goals, g.proto(g.progress(saved[g.ID], today)))
+		resp.Goals = append(resp.Goals, g.proto(g.progress(saved[g.ID], now, zone)))
 	}
 	return resp, nil
 }
@@ -87,14 +87,15 @@ func (s *Server) GetGoal(
 		return nil, err
 	}
 	return &budgetv1.GetGoalResponse{
-		Goal: g.proto(g.progress(saved[id], s.today(ctx))), Etag: etag.Format(g.Version),
+		Goal: g.proto(g.progress(saved[id], s.Now(), s.timeZone(ctx))),
+		Etag: etag.Format(g.Version),
 	}, nil
 }
 
-// today returns the current day in the time zone of the acting user, or in UTC if the ledger is
-// unavailable.
-func (s *Server) today(ctx context.Context) time.Time {
-	return calendar.Today(s.Now(), s.balances(ctx, nil).GetTimeZone())
+// timeZone returns the time zone of the acting user. It is empty, which means UTC, without settings
+// and if the ledger is unavailable.
+func (s *Server) timeZone(ctx context.Context) string {
+	return s.balances(ctx, nil).GetTimeZone()
 }
 
 // balances returns the balances of wallets and the time zone of the acting user with one call to
@@ -110,7 +111,7 @@ func (s *Server) balances(ctx context.Context, of []assigned) *ledgerv1.ReadBala
 	defer cancel()
 	resp, err := s.Ledger.ReadBalances(ctx, req)
 	if err != nil {
-		s.Log.WarnContext(ctx, "failed to read balances, so they are omitted",
+		s.Log.WarnContext(ctx, "failed to read balances, so they are omitted and days are in UTC",
 			"wallets", len(req.GetWalletIds()), "error", err)
 		return nil
 	}

@@ -1,0 +1,35 @@
+package goals
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
+)
+
+// TestCreateGoalInTimeZone creates a goal in the first hours of a month of the user, in which UTC
+// still has the month before.
+func TestCreateGoalInTimeZone(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.ledger.timeZone = "Asia/Tokyo"
+	b.Now = func() time.Time { return time.Date(2026, time.March, 31, 16, 0, 0, 0, time.UTC) }
+	created, err := b.CreateGoal(b.me.Ctx, &budgetv1.CreateGoalRequest{
+		Name: "Trip", Currency: "EUR", Target: "500", TargetDate: new("2026-08-31"),
+	})
+	require.NoError(t, err)
+	progress := created.GetGoal().GetProgress()
+	require.Equal(t, "100.00", progress.GetNeededPerMonth())
+	require.Equal(t, "onTrack", progress.GetState())
+	requireEqual(t, created.GetGoal(), b.get(t, created.GetGoal()))
+	list, err := b.ListGoals(b.me.Ctx, &budgetv1.ListGoalsRequest{})
+	require.NoError(t, err)
+	requireEqual(t, created.GetGoal(), list.GetGoals()[0])
+	updated, err := b.UpdateGoal(b.me.Ctx, &budgetv1.UpdateGoalRequest{
+		Id: created.GetGoal().GetId(), Note: new("x"),
+	})
+	require.NoError(t, err)
+	requireEqual(t, progress, updated.GetGoal().GetProgress())
+}

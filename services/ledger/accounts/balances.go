@@ -6,6 +6,7 @@ import (
 
 	"github.com/coffer-budget/coffer/internal/apierr"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	"github.com/coffer-budget/coffer/services/ledger/posting"
 	"github.com/coffer-budget/coffer/services/ledger/request"
 )
 
@@ -27,7 +28,7 @@ func (s *Accounts) ReadBalances(
 	if err := problems.Err(); err != nil {
 		return nil, err
 	}
-	zone, err := selectTimeZone(ctx, s.DB, owner)
+	zone, err := posting.SelectTimeZone(ctx, s.DB, owner)
 	if err != nil {
 		return nil, err
 	}

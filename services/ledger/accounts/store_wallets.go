@@ -168,9 +168,3 @@ func selectBalances(
 		WHERE owner_id = $1 AND wallet_id = ANY($2)
 		ORDER BY wallet_id, currency`, owner, wallets)
 }
-
-// selectTimeZone returns the time zone of an owner's settings, or "" without settings.
-func selectTimeZone(ctx context.Context, q pg.Querier, owner uuid.UUID) (string, error) {
-	return pg.Value[string](ctx, q, `
-		SELECT coalesce((SELECT time_zone FROM settings WHERE owner_id = $1), '')`, owner)
-}

@@ -35,7 +35,7 @@ type Ledger struct {
 // Today returns the current civil day in the time zone of the owner's settings. It decides what
 // "today" and "this month" are, and never which day is stored (ADR 104).
 func (l *Ledger) Today(ctx context.Context, q pg.Querier, owner uuid.UUID) (time.Time, error) {
-	zone, err := selectTimeZone(ctx, q, owner)
+	zone, err := SelectTimeZone(ctx, q, owner)
 	if err != nil {
 		return time.Time{}, err
 	}

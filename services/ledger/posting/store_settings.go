@@ -10,7 +10,8 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg"
 )
 
-func selectTimeZone(ctx context.Context, q pg.Querier, owner uuid.UUID) (string, error) {
+// SelectTimeZone returns the time zone of an owner's settings, or "" without settings.
+func SelectTimeZone(ctx context.Context, q pg.Querier, owner uuid.UUID) (string, error) {
 	zone, err := pg.Value[string](ctx, q,
 		`SELECT time_zone FROM settings WHERE owner_id = $1`, owner)
 	if errors.Is(err, pgx.ErrNoRows) {

@@ -93,3 +93,11 @@ test("a goal is created, reached, archived and deleted", async (t) => {
   await sent;
   assert.deepEqual((await user.get("/goals")).goals, []);
 });
+
+test("a goal with little money is reached after the last year of dates", async (t) => {
+  const { user, wallet } = await saver();
+  const { goal } = await user.post("/goals", { name: "House", currency: "EUR", target: 900000 });
+  await user.post(`/goals/${goal.id}/assignments`, { walletId: wallet.id, amount: 1, date: "2026-01-01" });
+  const page = await open(t, user, "/goals", desktop);
+  await page.getByRole("article", { name: "House" }).getByText("Reached after 2200 at the present pace").waitFor();
+});

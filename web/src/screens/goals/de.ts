@@ -19,6 +19,7 @@ const de: typeof en = {
   due: (day) => `bis ${day}`,
   needed: (amount) => `${amount} jeden Monat nötig`,
   projected: (month) => `Erreicht im ${month}, wenn es so weitergeht`,
+  tooLate: "Erreicht nach 2200, wenn es so weitergeht",
   reachedText: "Archiviere das Sparziel, wenn du das Geld ausgibst.",
   nothing: "Noch nichts zugewiesen",
   target: "Zielbetrag",

@@ -17,6 +17,7 @@ export default {
   due: (day: string) => `by ${day}`,
   needed: (amount: string) => `${amount} needed each month`,
   projected: (month: string) => `Reached in ${month} at the present pace`,
+  tooLate: "Reached after 2200 at the present pace",
   reachedText: "Archive the goal when you spend the money.",
   nothing: "Nothing assigned yet",
   target: "Target",

@@ -2,7 +2,7 @@
 import type { Goal } from "../../api/types";
 import { money, type Money } from "../../money/money";
 
-/** proposed is the amount to assign next: what the goal needs each month, or gets on average, but no more than remains. */
+/** proposed returns the amount to assign next: the one that the goal needs each month, otherwise its average, and at most the remaining amount. */
 export function proposed({ currency, progress }: Pick<Goal, "currency" | "progress">): Money | undefined {
   if (!progress) return undefined;
   const remaining = money(progress.remaining, currency);

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// goals are what the household saves for in the savings account, with amounts in cents. The last
-// one is reached.
+// goals are the goals of the household, with amounts in cents. Their money is in the savings
+// account. The last goal is reached.
 var goals = []struct {
 	name, icon, note string
 	target, monthly  int64

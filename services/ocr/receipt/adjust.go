@@ -27,30 +27,50 @@ type option struct {
 	used bool
 }
 
+// selection is an adjustment and the number of its kinds.
+type selection struct {
+	adjustment
+	kinds int
+}
+
 // adjustments returns the printed tax, tip, discount and rounding that lead from base to total. It
 // prefers fewer kinds.
 func (s *sums) adjustments(base, total int64) (adjustment, bool) {
-	tips, discounts, rounds := options(s.tips), options(s.discounts), roundings(s.rounding)
+	if s.untaxed == nil {
+		s.untaxed = s.selectUntaxed()
+	}
 	// fewest starts above the number of kinds, so that any solution is accepted.
 	best, fewest := adjustment{}, 5
 	for _, tax := range s.taxOptions(base) {
-		for _, tip := range tips {
-			for _, off := range discounts {
-				for _, round := range rounds {
-					n := count(tax.used, tip.used, off.used, round.used)
-					if n >= fewest {
-						continue
-					}
-					// Signs are ignored, because discounts are printed with and without a minus.
-					adj := adjustment{abs(tax.value), abs(tip.value), abs(off.value), round.value}
-					if adj.sum() == total-base {
-						best, fewest = adj, n
-					}
+		found, ok := s.untaxed[total-base-abs(tax.value)]
+		if n := count(tax.used) + found.kinds; ok && n < fewest {
+			best, fewest = found.adjustment, n
+			best.tax = abs(tax.value)
+		}
+	}
+	return best, fewest < 5
+}
+
+// selectUntaxed returns the selections of tips, discounts and roundings by their sum, each with the
+// fewest kinds. A receipt asks for thousands of differences, so they are not searched for each.
+func (s *sums) selectUntaxed() map[int64]selection {
+	discounts, rounds := options(s.discounts), roundings(s.rounding)
+	out := map[int64]selection{}
+	for _, tip := range options(s.tips) {
+		for _, off := range discounts {
+			for _, round := range rounds {
+				// Signs are ignored, because discounts are printed with and without a minus.
+				adj := adjustment{
+					tip: abs(tip.value), discount: abs(off.value), rounding: round.value,
+				}
+				n := count(tip.used, off.used, round.used)
+				if found, ok := out[adj.sum()]; !ok || n < found.kinds {
+					out[adj.sum()] = selection{adj, n}
 				}
 			}
 		}
 	}
-	return best, fewest < 5
+	return out
 }
 
 // adjustmentOfSubtotal returns the amounts that lead from the first suitable subtotal to the total,

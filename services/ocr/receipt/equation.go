@@ -58,12 +58,15 @@ func (s *solution) explains(value int64) bool {
 type solver struct {
 	alone []solution
 	steps map[[2]int]step
+	// solved has the results of solve by total and steps. Without them, the number of paths through
+	// a crafted text would be the fifth power of the number of amounts.
+	solved map[[2]int]solution
 }
 
 // solutions returns a solution for each likely total, best first. Of equal scores, the lowest row
 // and then the larger amount wins.
 func (j *join) solutions() []solution {
-	s := solver{steps: map[[2]int]step{}}
+	s := solver{steps: map[[2]int]step{}, solved: map[[2]int]solution{}}
 	for _, c := range j.likeliestSums() {
 		s.alone = append(s.alone, j.alone(c))
 	}
@@ -87,6 +90,10 @@ func (j *join) solutions() []solution {
 
 // solve returns the best solution for a total with at most the given number of sums before it.
 func (s *solver) solve(total, steps int) solution {
+	key := [2]int{total, steps}
+	if found, ok := s.solved[key]; ok {
+		return found
+	}
 	best := s.alone[total]
 	for from := range s.alone {
 		step, ok := s.steps[[2]int{from, total}]
@@ -101,6 +108,7 @@ func (s *solver) solve(total, steps int) solution {
 			best = out
 		}
 	}
+	s.solved[key] = best
 	return best
 }
 

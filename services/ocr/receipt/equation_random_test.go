@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -52,6 +53,26 @@ func TestJoinLimitsSolutions(t *testing.T) {
 	solutions := j.solutions()
 	require.Len(t, solutions, maxCandidates)
 	require.Equal(t, int64(900_000), solutions[0].value)
+}
+
+// TestJoinLimitsWork reads a text with thousands of sums, each of which charges lead to from most
+// others. Without limits, it takes minutes.
+func TestJoinLimitsWork(t *testing.T) {
+	t.Parallel()
+	var text strings.Builder
+	text.WriteString("ROYAL KITCHEN\nNASI LEMAK 12.00\nTEH TARIK 3.00\n")
+	for i := range 6 {
+		fmt.Fprintf(&text, "GST 6%% 0.%02d\nTip 0.%02d\nDiscount 0.%02d\n", i+1, 3*i+2, 7*i+5)
+	}
+	text.WriteString("ROUNDING 0.02\nROUNDING 0.01\n")
+	for _, label := range []string{"SUBTOTAL", "TOTAL"} {
+		for i := range 2000 {
+			fmt.Fprintf(&text, "%s %d.%02d\n", label, 100+i/100, i%100)
+		}
+	}
+	start := time.Now()
+	Join(today, Read(recognized(text.String())), Read(recognized(text.String())))
+	require.Less(t, time.Since(start), 10*time.Second)
 }
 
 // randomChain generates a receipt whose total follows from its goods by a charge, a tax and a

@@ -28,10 +28,16 @@ type sums struct {
 	// rates are the rates of taxes whose amount was not read, in thousandths of a percent.
 	rates    []int64
 	currency string
+	// untaxed has the result of selectUntaxed, or nil before it is needed.
+	untaxed map[int64]selection
 }
 
-// findSums collects the labeled amounts of classified lines. A line contributes its rightmost
-// price.
+// maxSums limits the amounts of a kind in a reading, so that the work for crafted texts is limited.
+// Receipts have fewer.
+const maxSums = 32
+
+// findSums collects the labeled amounts of classified lines, at most the last maxSums of a kind. A
+// line contributes its rightmost price.
 func findSums(lines []*printed.Line) sums {
 	var sums sums
 	for index, line := range lines {
@@ -68,6 +74,10 @@ func findSums(lines []*printed.Line) sums {
 		if found.Amount, ok = addMissingPoint(line); ok {
 			*into = append(*into, found)
 		}
+	}
+	for k := printed.KindTotal; k <= printed.KindRounding; k++ {
+		list := sums.of(k)
+		*list = (*list)[max(0, len(*list)-maxSums):]
 	}
 	if n := len(sums.totals); n > 0 {
 		last := sums.totals[n-1].at.Index
@@ -113,6 +123,7 @@ func (s *sums) addRates(l *printed.Line) {
 // add merges the sums of another reading. An amount that both found under the same label is kept
 // once.
 func (s *sums) add(sums sums) {
+	s.untaxed = nil
 	for _, rate := range sums.rates {
 		if !slices.Contains(s.rates, rate) {
 			s.rates = append(s.rates, rate)

@@ -7,7 +7,8 @@
 // are pure.
 //
 //   - daymonth.go: the rules. elsewhere.go: dates in the lines around the rows.
-//     language.go: headings, currencies and accounts of countries that never write the month first
+//     language.go: headings, currencies and accounts of countries that never write the month
+//     first, with the words in dayfirst.txt
 package daymonth
 
 import (
@@ -26,10 +27,10 @@ type File struct {
 	Dates  []written.DateText // Of the rows, in their order.
 	Around []string           // Cells outside of the rows.
 	Others []Other            // Further columns of dates.
-	// Headings, Currency and Account are those of the file. Currency and Account may be empty.
-	Headings          []string
-	Currency, Account string
-	Today             time.Time // The day of the upload, or zero.
+	// Headings, Currencies and Account are those of the file. Each may be empty.
+	Headings, Currencies []string
+	Account              string    // The IBAN.
+	Today                time.Time // The day of the upload, or zero.
 }
 
 // Other is a further column of dates.

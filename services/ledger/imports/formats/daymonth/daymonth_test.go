@@ -102,18 +102,26 @@ func TestInfer(t *testing.T) {
 		{
 			"headings in Spanish and dollars",
 			daymonth.File{
-				Dates: dates(week[0]), Headings: []string{"Fecha", "Monto"}, Currency: "USD",
+				Dates: dates(week[0]), Headings: []string{"Fecha", "Monto"}, Currencies: []string{"USD"},
+			},
+			"", 0,
+		},
+		{
+			"headings in French and Canadian dollars",
+			daymonth.File{
+				Dates: dates(week[0]), Headings: []string{"Libellé", "Montant"},
+				Currencies: []string{"CAD", "USD"},
 			},
 			"", 0,
 		},
 		{
 			"a currency",
-			daymonth.File{Dates: dates(week[0]), Currency: "GBP"},
+			daymonth.File{Dates: dates(week[0]), Currencies: []string{"GBP"}},
 			"DATES_BY_CURRENCY", written.DMY,
 		},
 		{
 			"a currency of programs in English",
-			daymonth.File{Dates: dates(week[0]), Currency: "EUR"},
+			daymonth.File{Dates: dates(week[0]), Currencies: []string{"EUR"}},
 			"", 0,
 		},
 		{
@@ -124,7 +132,7 @@ func TestInfer(t *testing.T) {
 		{
 			"contradictory evidence",
 			daymonth.File{
-				Dates: dates(week[0]), Around: []string{"12/31/2026"}, Currency: "GBP",
+				Dates: dates(week[0]), Around: []string{"12/31/2026"}, Currencies: []string{"GBP"},
 			},
 			"", 0,
 		},

@@ -1,7 +1,9 @@
 package daymonth
 
 import (
+	_ "embed" // For dayfirst.txt.
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -10,16 +12,23 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/written"
 )
 
-// dayFirst are words in the headings of languages that never write the month first. Words that are
-// also English are left out.
-var dayFirst = written.WordSet(`datum buchungstag buchungsdatum betrag umsatz wertstellung
-	verwendungszweck buchungstext auftraggeber empfanger bedrag omschrijving naam tegenrekening
-	libelle montant solde fecha importe monto concepto movimiento cargo abono saldo
-	valor descricao lancamento historico importo descrizione causale dato tekst belopp belob belop
-	beloep transaktionsdatum bokforingsdag bokforingsdato paivamaara kirjauspaiva maara summa kwota
-	opis castka popis suma osszeg kozlemeny descriere iznos svrha znesek namen tarih tutar aciklama
-	kuupaev selgitus datums merkis paskirtis shuma pershkrimi dagsetning upphaed tanggal tgl
-	keterangan jumlah tarikh nominal ngay tarehe maelezo kiasi`)
+// vocabulary has the words and currencies that show that the month is not first.
+//
+//go:embed dayfirst.txt
+var vocabulary string
+
+// dayFirst are words in the headings of languages that never write the month first, and
+// dayFirstCurrencies the currencies of banks that never do. mixedCurrencies are those of which some
+// files have the month first, although their headings are in such a language.
+var dayFirst, dayFirstCurrencies, mixedCurrencies = newDayFirst()
+
+func newDayFirst() (words, currencies, mixed map[string]bool) {
+	sets := map[string]map[string]bool{"heading": {}, "currency": {}, "mixed": {}}
+	for section, phrase := range written.Phrases(vocabulary) {
+		sets[section][phrase] = true
+	}
+	return sets["heading"], sets["currency"], sets["mixed"]
+}
 
 // otherScripts are scripts of languages that never write the month first. Files with Chinese,
 // Japanese or Korean texts have dates of several countries.
@@ -35,10 +44,10 @@ func (f *File) withoutMonthFirst() []written.Orders {
 	return f.allowed(func(o written.Orders) bool { return o != written.MDY })
 }
 
-// byLanguage asks the language of the headings. Some Spanish files of accounts in dollars have the
-// month first.
+// byLanguage asks the language of the headings, unless it shows nothing beside the currencies.
 func byLanguage(f *File) ([]written.Orders, statement.Evidence) {
-	if f.Currency == "USD" {
+	isOther := func(code string) bool { return !mixedCurrencies[code] }
+	if len(f.Currencies) > 0 && !slices.ContainsFunc(f.Currencies, isOther) {
 		return nil, statement.Evidence{}
 	}
 	var found []string
@@ -70,11 +79,11 @@ func isDayFirst(title string) bool {
 // byCurrency asks the currency of a file: some countries whose banks have English headings never
 // write the month first.
 func byCurrency(f *File) ([]written.Orders, statement.Evidence) {
-	switch f.Currency {
-	case "GBP", "AUD", "NZD", "INR", "ZAR", "SGD", "MYR", "CHF", "SEK", "NOK", "DKK":
-		return f.withoutMonthFirst(), statement.Shows("DATES_BY_CURRENCY", "currency", f.Currency)
+	if len(f.Currencies) != 1 || !dayFirstCurrencies[f.Currencies[0]] {
+		return nil, statement.Evidence{}
 	}
-	return nil, statement.Evidence{}
+	return f.withoutMonthFirst(),
+		statement.Shows("DATES_BY_CURRENCY", "currency", f.Currencies[0])
 }
 
 // iban matches an IBAN without spaces, perhaps with some digits replaced.

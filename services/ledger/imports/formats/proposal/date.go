@@ -235,12 +235,12 @@ func (p *Profile) around(i int, possible []written.Orders) *daymonth.File {
 	if p.heading >= 0 {
 		file.Headings = p.sample[p.heading]
 	}
-	file.Currency, file.Account = p.onlyCurrency(file.Around), p.holdingIBAN(file.Around)
+	file.Currencies, file.Account = p.namedCurrencies(file.Around), p.holdingIBAN(file.Around)
 	return file
 }
 
-// onlyCurrency returns the currency that the file names, or "" for none and for several.
-func (p *Profile) onlyCurrency(around []string) string {
+// namedCurrencies returns the currencies that the file names.
+func (p *Profile) namedCurrencies(around []string) []string {
 	names := make(map[string]bool)
 	for i := range p.columns {
 		c := &p.columns[i]
@@ -258,14 +258,11 @@ func (p *Profile) onlyCurrency(around []string) string {
 		names[written.CurrencyIn(text)] = true
 	}
 	delete(names, "")
-	if len(names) != 1 {
-		return ""
-	}
-	return slices.Collect(maps.Keys(names))[0]
+	return slices.Collect(maps.Keys(names))
 }
 
 // holdingIBAN returns the IBAN of the account, from the lines around the rows or from a column with
-// one value, or "".
+// one value, or "". All rows may have one counterparty, so the heading must name the account.
 func (p *Profile) holdingIBAN(around []string) string {
 	for _, text := range around {
 		if daymonth.IsIBAN(text) {
@@ -273,6 +270,9 @@ func (p *Profile) holdingIBAN(around []string) string {
 		}
 	}
 	for i := range p.columns {
+		if p.title(i) != "" && p.rank(i, mapping.FieldAccount) == 0 {
+			continue
+		}
 		for value := range p.columns[i].values {
 			if len(p.columns[i].values) == 1 && daymonth.IsIBAN(value) {
 				return value

@@ -162,3 +162,17 @@ func TestProposeOrderAndColumnOfDates(t *testing.T) {
 		"DD/MM/YYYY", "column", `"Posting date"`, "other", `"Transaction date"`),
 		facts.Assumptions[0].Evidence)
 }
+
+// TestProposeOrderByAccount requires that the IBAN of a counterparty is no evidence.
+func TestProposeOrderByAccount(t *testing.T) {
+	t.Parallel()
+	for heading, code := range map[string]string{
+		"Account IBAN": statement.DateOrderInferred,
+		"Partner IBAN": statement.DateOrderAssumed,
+		"IBAN":         statement.DateOrderAssumed,
+	} {
+		_, facts := fixture.ReadAll(t, "Date,Text,Amount,"+heading+"\n"+
+			"03/04/2024,Invoice,-12.50,DE02120300000000202051\n", statement.Options{})
+		require.Equal(t, code, facts.Assumptions[0].Code, heading)
+	}
+}

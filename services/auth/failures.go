@@ -231,7 +231,12 @@ func (s *server) Reauthenticate(
 	resp := &authv1.ReauthenticateResponse{TokenType: tokenType, ExpiresIn: s.expiresIn()}
 	err = pg.InTx(ctx, s.db, func(tx pgx.Tx) error {
 		now := s.now().UTC()
-		// The session is locked before the factor, as by changes of factors.
+		if req.GetPassword() == "" {
+			// The user is locked before the session and the factor, as by changes of factors.
+			if _, err := lockPassword(ctx, tx, current.ID, current.PasswordHash); err != nil {
+				return pg.IfNoRows(err, apierr.Unauthorized)
+			}
+		}
 		session, err := authenticateSession(ctx, tx, current, id.SessionID, now)
 		if err != nil {
 			return pg.IfNoRows(err, apierr.Unauthorized)

@@ -3,7 +3,9 @@ package auth
 import (
 	"context"
 	"testing"
+	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc/codes"
 
@@ -155,6 +157,34 @@ func TestPasskeyAsSecondFactor(t *testing.T) {
 	p.refuses(t, codes.Unauthenticated, "INVALID_MFA_TOKEN",
 		func() error { return second(d, first.GetMfaToken()) })
 	require.NoError(t, d.signIn(d.assertion(t)), "it needs no password")
+}
+
+// TestReauthenticateLockOrder confirms the identity with a passkey beside a change of factors. Such
+// a change locks the user and then the session.
+func TestReauthenticateLockOrder(t *testing.T) {
+	t.Parallel()
+	p := setupMail(t)
+	ctx, _ := p.member(t, "ada@example.com")
+	a := p.registered(ctx, t).assertion(t)
+	confirmed := make(chan error, 1)
+	err := pgtest.Behind(t, p.db, func(tx pgx.Tx) error {
+		_, err := tx.Exec(t.Context(), `SELECT FROM users FOR NO KEY UPDATE`)
+		require.NoError(t, err)
+		go func() {
+			_, err := p.Reauthenticate(ctx, &authv1.ReauthenticateRequest{
+				CeremonyId: a.GetCeremonyId(), Assertion: a.GetAssertion(),
+			})
+			confirmed <- err
+		}()
+		require.Eventually(t, func() bool {
+			return pgtest.Value[bool](t, p.db, `
+				SELECT EXISTS (SELECT FROM pg_stat_activity
+					WHERE $1 = ANY(pg_blocking_pids(pid)))`, tx.Conn().PgConn().PID())
+		}, time.Minute, 5*time.Millisecond)
+		_, err = tx.Exec(t.Context(), `SELECT FROM sessions FOR SHARE NOWAIT`)
+		return err
+	}, func() error { return <-confirmed })
+	require.NoError(t, err)
 }
 
 // TestLoginPasskeyUnverified sends the link again, like a sign-in with the password.

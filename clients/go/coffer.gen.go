@@ -9687,7 +9687,7 @@ type ReauthenticateResultTokenType string
 //
 // Example: {"confidence":{"date":0.92,"lines":0.97,"merchant":0.74,"total":0.95},"currency":"EUR","date":"2026-03-18","evidence":[{"field":"merchant","page":1,"text":"CORNER SHOP"},{"field":"date","page":1,"text":"2026-03-18"},{"field":"total","page":1,"text":"8.00"},{"field":"lines[0]","page":1,"text":"Bread 5.00"},{"field":"lines[1]","page":1,"text":"Milk 3.00"}],"id":"0199f0c5-0000-7000-8000-000000000012","lines":[{"amount":5,"description":"Rye bread"},{"amount":3,"description":"Milk"}],"merchant":"Corner Bakery","recognized":{"date":"2026-03-18","lines":[{"amount":5,"description":"Bread"},{"amount":3,"description":"Milk"}],"merchant":"CORNER SHOP","total":8},"total":8,"warnings":[{"code":"CURRENCY_ASSUMED","message":"The currency was not found; the wallet's is used"}]}
 type Receipt struct {
-	// Confidence Expected share of correct values, 0 to 1, by field: merchant, date, currency, subtotal, tax, tip, total, lines.
+	// Confidence Expected share of correct values, 0 to 1, of merchant, date, currency, total and lines. Those of subtotal, tax and tip, and all of a language model, are estimates.
 	Confidence map[string]json.Number `json:"confidence"`
 
 	// Currency ISO 4217 code.
@@ -9787,7 +9787,7 @@ type ReceiptPage struct {
 //
 // Example: {"confidence":{"date":0.92,"lines":0.97,"merchant":0.74,"total":0.95},"currency":"EUR","date":"2026-03-18","evidence":[{"field":"merchant","page":1,"text":"CORNER SHOP"},{"field":"date","page":1,"text":"2026-03-18"},{"field":"total","page":1,"text":"8.00"},{"field":"lines[0]","page":1,"text":"Bread 5.00"},{"field":"lines[1]","page":1,"text":"Milk 3.00"}],"lines":[{"amount":5,"description":"Rye bread"},{"amount":3,"description":"Milk"}],"merchant":"Corner Bakery","recognized":{"date":"2026-03-18","lines":[{"amount":5,"description":"Bread"},{"amount":3,"description":"Milk"}],"merchant":"CORNER SHOP","total":8},"total":8,"warnings":[{"code":"CURRENCY_ASSUMED","message":"The currency was not found; the wallet's is used"}]}
 type ReceiptPreview struct {
-	// Confidence Expected share of correct values, 0 to 1, by field: merchant, date, currency, subtotal, tax, tip, total, lines.
+	// Confidence Expected share of correct values, 0 to 1, of merchant, date, currency, total and lines. Those of subtotal, tax and tip, and all of a language model, are estimates.
 	Confidence map[string]json.Number `json:"confidence"`
 
 	// Currency ISO 4217 code.

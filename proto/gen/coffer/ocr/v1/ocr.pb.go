@@ -268,7 +268,8 @@ type Receipt struct {
 	Total string `protobuf:"bytes,10,opt,name=total,proto3" json:"total,omitempty"`
 	// Line items in the order of the receipt.
 	Lines []*Line `protobuf:"bytes,11,rep,name=lines,proto3" json:"lines,omitempty"`
-	// Expected share of correct values, 0 to 1, by field: merchant, date, currency, subtotal, tax, tip, total, lines.
+	// Expected share of correct values, 0 to 1, of merchant, date, currency, total and lines. Those of subtotal, tax and tip, and all of a
+	// language model, are estimates.
 	Confidence map[string]float64 `protobuf:"bytes,12,rep,name=confidence,proto3" json:"confidence,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"fixed64,2,opt,name=value"`
 	// Places on the pages that the fields were read from.
 	Evidence []*Evidence `protobuf:"bytes,13,rep,name=evidence,proto3" json:"evidence,omitempty"`

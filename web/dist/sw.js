@@ -1,5 +1,5 @@
-const VERSION = "e4296b778fdec5f0";
-const FILES = ["/","/assets/Home-CZI3sX3v.js","/assets/account-DTpTFo18.js","/assets/base-nZ8Yha4C.js","/assets/charts-qqtChGiT.js","/assets/daily-CRrIv3i6.js","/assets/data-BAM5JDIo.css","/assets/data-CFjJ4vzO.js","/assets/data-de-CUgg1zYm.js","/assets/data-en-Z6YBF7gQ.js","/assets/de-C3FjDkmD.js","/assets/en-DM1MfkN1.js","/assets/index-BdMenHcr.js","/assets/rolldown-runtime-DK3Fl9T5.js","/assets/style-CxgIdE2f.css","/icon-180.png","/icon-192.png","/icon-512.png","/icon-maskable-512.png","/icon.svg","/manifest.webmanifest"];
+const VERSION = "004224c526b1dd89";
+const FILES = ["/","/assets/Home-DmpEeHsF.js","/assets/account-Ca3uNMIS.js","/assets/base-D_qmMwZv.js","/assets/charts-CWxQansI.js","/assets/daily-tQKC3Zlq.js","/assets/data-BAM5JDIo.css","/assets/data-Dr1V5B9U.js","/assets/data-de-CoVOY2Mm.js","/assets/data-en-hxBNFadi.js","/assets/de-rHyPYWrM.js","/assets/en-O3d5Vd9d.js","/assets/index-BqcF0daw.js","/assets/rolldown-runtime-DK3Fl9T5.js","/assets/style-CxgIdE2f.css","/icon-180.png","/icon-192.png","/icon-512.png","/icon-maskable-512.png","/icon.svg","/manifest.webmanifest"];
 // The service worker stores the files of the build, so that the console opens without a connection.
 // It never touches the API: data are stored by the pages (src/offline/store.ts). The build puts
 // VERSION and FILES in front of this file.

@@ -137,10 +137,11 @@ func TestCreateAssignmentProblems(t *testing.T) {
 			}
 		})
 	}
-	// Money can be taken back from a deleted wallet.
+	// Money can be taken back from a deleted wallet. No sum of 0 remains.
 	delete(b.ledger.balances, b.bank)
 	_, err = b.assign(g, b.bank, "-60")
 	require.NoError(t, err)
+	require.Zero(t, b.sums(t))
 	_, err = b.ListAssignments(stranger.Ctx,
 		&budgetv1.ListAssignmentsRequest{GoalId: g.GetId()})
 	require.ErrorIs(t, err, errGoalNotFound)
@@ -182,6 +183,7 @@ func TestDeleteAssignment(t *testing.T) {
 	require.Equal(t, "60.00", b.get(t, g).GetProgress().GetSaved())
 	require.NoError(t, b.unassign(given))
 	require.Equal(t, "0.00", b.get(t, g).GetProgress().GetSaved())
+	require.Zero(t, b.sums(t))
 }
 
 // TestDeleteAssignmentRange deletes money that was taken back: the savings would exceed the largest

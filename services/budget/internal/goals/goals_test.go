@@ -232,6 +232,11 @@ func TestListGoals(t *testing.T) {
 		&budgetv1.UpdateGoalRequest{Id: third.GetId(), Archived: new(true)})
 	require.NoError(t, err)
 
+	// Earlier versions left sums of 0.
+	pgtest.Exec(t, b.DB, `
+		INSERT INTO goal_wallets (owner_id, goal_id, wallet_id, assigned_minor)
+		VALUES ($1, $2, $3, 0)`, b.me.ID, second.GetId(), newID())
+
 	list := func(req *budgetv1.ListGoalsRequest) *budgetv1.ListGoalsResponse {
 		resp, err := b.ListGoals(b.me.Ctx, req)
 		require.NoError(t, err)

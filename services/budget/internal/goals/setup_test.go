@@ -143,6 +143,13 @@ func (b *bundle) events(t *testing.T) []proto.Message {
 	return events
 }
 
+// sums returns the number of the user's sums of a goal and a wallet.
+func (b *bundle) sums(t *testing.T) int64 {
+	t.Helper()
+	return pgtest.Value[int64](t, b.DB,
+		`SELECT count(*) FROM goal_wallets WHERE owner_id = $1`, b.me.ID)
+}
+
 // notified returns the number of the user's notifications.
 func (b *bundle) notified(t *testing.T) int64 {
 	t.Helper()

@@ -35,14 +35,16 @@ func insertAssignment(ctx context.Context, q pg.Querier, a assignment) (bool, er
 		a.OwnerID, a.GoalID, a.ID, a.WalletID, a.AmountMinor, a.Day, a.CreatedAt, maxAssignments)
 }
 
-// addAssigned adds an amount to the sum of an assignment's goal and wallet. It violates
-// assignedRange if the sum would be negative. INSERT ... ON CONFLICT would violate it for each
-// negative amount, because it checks the row that it proposes.
+// addAssigned adds an amount to the sum of an assignment's goal and wallet, and deletes a sum of 0.
+// It violates assignedRange if the sum would be negative. The goal must be locked.
+// INSERT ... ON CONFLICT would violate the constraint for each negative amount, because it checks
+// the row that it proposes.
 func addAssigned(ctx context.Context, q pg.Querier, a assignment, amount int64) error {
 	return pg.Exec(ctx, q, `
 		MERGE INTO goal_wallets w
 		USING (VALUES ($1::uuid, $2::uuid, $3::uuid)) AS a (owner_id, goal_id, wallet_id)
 		ON w.owner_id = a.owner_id AND w.goal_id = a.goal_id AND w.wallet_id = a.wallet_id
+		WHEN MATCHED AND w.assigned_minor + $4::bigint = 0 THEN DELETE
 		WHEN MATCHED THEN UPDATE SET assigned_minor = w.assigned_minor + $4::bigint
 		WHEN NOT MATCHED THEN INSERT (owner_id, goal_id, wallet_id, assigned_minor)
 			VALUES (a.owner_id, a.goal_id, a.wallet_id, $4::bigint)`,
@@ -75,12 +77,12 @@ func selectAssignments(
 type savings struct {
 	GoalID uuid.UUID `db:"goal_id"`
 	Minor  int64     `db:"saved_minor"`
-	// FirstDay is the first day of an assignment, or nil without assignments.
+	// FirstDay is the first day of an assignment, or nil if nothing is saved.
 	FirstDay *time.Time `db:"first_day"`
 }
 
-// selectSavings returns the savings of those goals of an owner that have or had assignments. It
-// reads one entry of the index assignments_day for each goal.
+// selectSavings returns the savings of an owner's goals, without those for which nothing is saved.
+// It reads one entry of the index assignments_day for each goal.
 func selectSavings(
 	ctx context.Context, q pg.Querier, owner uuid.UUID, goals []uuid.UUID,
 ) (map[uuid.UUID]savings, error) {

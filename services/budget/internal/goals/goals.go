@@ -65,14 +65,19 @@ func (s *Server) CreateGoal(
 	if err != nil {
 		return nil, err
 	}
-	created.OwnerID, created.ID, created.Version = caller.ID(ctx), s.NewID(), 1
+	owner := caller.ID(ctx)
+	call := idem.Call{Scope: owner.String(), Key: req.GetIdempotencyKey(), Request: req}
+	resp := &budgetv1.CreateGoalResponse{}
+	// A repetition must not call the ledger.
+	if replayed, err := idem.Replay(ctx, s.DB, call, resp); err != nil || replayed {
+		resp.Replayed = replayed
+		return resp, err
+	}
+	created.OwnerID, created.ID, created.Version = owner, s.NewID(), 1
 	created.CreatedAt = s.Now().UTC()
 	created.UpdatedAt = created.CreatedAt
-	call := idem.Call{Scope: created.OwnerID.String(), Key: req.GetIdempotencyKey(), Request: req}
-	resp := &budgetv1.CreateGoalResponse{
-		Goal: created.proto(created.progress(savings{}, s.Now(), s.timeZone(ctx))),
-		Etag: etag.Format(created.Version),
-	}
+	resp.Goal = created.proto(created.progress(savings{}, s.Now(), s.timeZone(ctx)))
+	resp.Etag = etag.Format(created.Version)
 	resp.Replayed, err = idem.InTx(ctx, s.DB, call, resp, func(tx pgx.Tx) error {
 		n, err := countGoals(ctx, tx, created.OwnerID)
 		if err != nil {

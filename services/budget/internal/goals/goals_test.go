@@ -33,9 +33,11 @@ func TestCreateGoal(t *testing.T) {
 	}
 	requireEqual(t, want, created.GetGoal())
 	require.Equal(t, `"1"`, created.GetEtag())
+	calls := b.ledger.calls
 	again, err := b.CreateGoal(b.me.Ctx, req)
 	require.NoError(t, err)
 	require.True(t, again.GetReplayed())
+	require.Equal(t, calls, b.ledger.calls, "a repetition calls the ledger")
 	requireEqual(t, want, again.GetGoal())
 
 	requireEqual(t, want, b.get(t, want))

@@ -1,11 +1,11 @@
 package goals
 
 import (
-	"math"
 	"math/bits"
 	"time"
 
 	"github.com/coffer-budget/coffer/internal/calendar"
+	"github.com/coffer-budget/coffer/internal/money"
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
 )
 
@@ -17,7 +17,7 @@ func (g goal) progress(saved savings, now time.Time, zone string) *budgetv1.Goal
 	progress := &budgetv1.GoalProgress{
 		Saved:      currency.Format(saved.Minor),
 		Remaining:  currency.Format(remaining),
-		Percentage: math.Round(float64(saved.Minor)/float64(g.TargetMinor)*10_000) / 100,
+		Percentage: money.Percentage(saved.Minor, g.TargetMinor),
 		State:      g.state(saved.Minor, calendar.Today(g.CreatedAt, zone), today),
 	}
 	// The current month counts as a whole one: the user can still save in it.

@@ -9,6 +9,19 @@ import (
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
 )
 
+// TestGetGoalPercentage saves 99.996 % of a target, and then all of it.
+func TestGetGoalPercentage(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	g := b.goal(t, "1000")
+	_, err := b.assign(g, b.bank, "999.96")
+	require.NoError(t, err)
+	require.InDelta(t, 99.99, b.get(t, g).GetProgress().GetPercentage(), 0)
+	_, err = b.assign(g, b.bank, "0.04")
+	require.NoError(t, err)
+	require.InDelta(t, 100, b.get(t, g).GetProgress().GetPercentage(), 0)
+}
+
 // TestCreateGoalInTimeZone creates a goal in the first hours of a month of the user, in which UTC
 // still has the month before.
 func TestCreateGoalInTimeZone(t *testing.T) {

@@ -2,7 +2,6 @@ package budget
 
 import (
 	"context"
-	"math"
 	"time"
 
 	"github.com/coffer-budget/coffer/internal/calendar"
@@ -102,14 +101,12 @@ func (b budget) progress(w calendar.Period, amounts []*ledgerv1.SpentAmount) *bu
 	}
 	progress.Spent = currency.Format(spent)
 	progress.Remaining = currency.Format(b.LimitMinor - spent)
-	// The percentage is rounded to two decimals. limit is greater than 0.
-	progress.Percentage = math.Round(float64(spent)/float64(b.LimitMinor)*10_000) / 100
+	progress.Percentage = money.Percentage(spent, b.LimitMinor)
 	progress.State = state(spent, b.LimitMinor)
 	return progress
 }
 
-// state compares the exact amounts, because the percentage is rounded: 99.999 % is near and not
-// over.
+// state compares the exact amounts, because the percentage is rounded down: 100.001 % is over.
 func state(spent, limit int64) string {
 	switch {
 	case spent > limit:

@@ -7924,7 +7924,7 @@ type GoalProgress struct {
 	// NeededPerMonth remaining divided by the number of months from today to targetDate, both included, rounded up, in the major unit. Absent without targetDate, and if the target is saved.
 	NeededPerMonth *json.Number `json:"neededPerMonth,omitempty"`
 
-	// Percentage saved as a percentage of target, with two decimals; more than 100 if the target is exceeded.
+	// Percentage saved as a percentage of target, rounded down to two decimals; more than 100 if the target is exceeded.
 	Percentage json.Number `json:"percentage"`
 
 	// ProjectedDate Day on which the target is saved if the average continues, YYYY-MM-DD. Absent if nothing is saved, if the target is saved, and after the year 2200.
@@ -9619,7 +9619,7 @@ type Progress struct {
 	// OtherCurrencies Spending of the window in other currencies than the budget's, not converted.
 	OtherCurrencies []OtherCurrency `json:"otherCurrencies"`
 
-	// Percentage spent as a percentage of limit, with two decimals; more than 100 if the limit is exceeded.
+	// Percentage spent as a percentage of limit, rounded down to two decimals; more than 100 if the limit is exceeded.
 	Percentage json.Number `json:"percentage"`
 
 	// Remaining limit - spent, in the major unit; negative if the limit is exceeded.
@@ -14498,7 +14498,7 @@ type ClientInterface interface {
 
 	// DeleteAssignment Delete assignment
 	//
-	// Deletes an assignment, unless more of the wallet was taken back than the others assign.
+	// Deletes an assignment, unless more of the wallet was taken back than the others assign. An assignment that took money back is not deleted if more than 999999999999.99 would then be saved for the goal: VALIDATION_ERROR with the field assignmentId.
 	//
 	// Corresponds with DELETE /api/v1/goals/{goalId}/assignments/{assignmentId} (the `DeleteAssignment` operationId).
 	DeleteAssignment(ctx context.Context, goalId GoalId, assignmentId openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -17429,7 +17429,7 @@ func (c *Client) CreateAssignment(ctx context.Context, goalId GoalId, params *Cr
 
 // DeleteAssignment Delete assignment
 //
-// Deletes an assignment, unless more of the wallet was taken back than the others assign.
+// Deletes an assignment, unless more of the wallet was taken back than the others assign. An assignment that took money back is not deleted if more than 999999999999.99 would then be saved for the goal: VALIDATION_ERROR with the field assignmentId.
 //
 // Corresponds with DELETE /api/v1/goals/{goalId}/assignments/{assignmentId} (the `DeleteAssignment` operationId).
 func (c *Client) DeleteAssignment(ctx context.Context, goalId GoalId, assignmentId openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -30850,7 +30850,7 @@ type ClientWithResponsesInterface interface {
 
 	// DeleteAssignmentWithResponse Delete assignment
 	//
-	// Deletes an assignment, unless more of the wallet was taken back than the others assign.
+	// Deletes an assignment, unless more of the wallet was taken back than the others assign. An assignment that took money back is not deleted if more than 999999999999.99 would then be saved for the goal: VALIDATION_ERROR with the field assignmentId.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -42522,7 +42522,7 @@ func (c *ClientWithResponses) CreateAssignmentWithResponse(ctx context.Context, 
 
 // DeleteAssignmentWithResponse Delete assignment
 //
-// Deletes an assignment, unless more of the wallet was taken back than the others assign.
+// Deletes an assignment, unless more of the wallet was taken back than the others assign. An assignment that took money back is not deleted if more than 999999999999.99 would then be saved for the goal: VALIDATION_ERROR with the field assignmentId.
 //
 // Returns a wrapper object for the known response body format(s).
 //

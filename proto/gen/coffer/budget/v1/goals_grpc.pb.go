@@ -51,7 +51,8 @@ type GoalServiceClient interface {
 	CreateAssignment(ctx context.Context, in *CreateAssignmentRequest, opts ...grpc.CallOption) (*CreateAssignmentResponse, error)
 	// Returns a page of the assignments of a goal, the one that was created last first.
 	ListAssignments(ctx context.Context, in *ListAssignmentsRequest, opts ...grpc.CallOption) (*ListAssignmentsResponse, error)
-	// Deletes an assignment, unless more of the wallet was taken back than the others assign.
+	// Deletes an assignment, unless more of the wallet was taken back than the others assign. An assignment that took money back is not
+	// deleted if more than 999999999999.99 would then be saved for the goal: VALIDATION_ERROR with the field assignmentId.
 	DeleteAssignment(ctx context.Context, in *DeleteAssignmentRequest, opts ...grpc.CallOption) (*DeleteAssignmentResponse, error)
 }
 
@@ -165,7 +166,8 @@ type GoalServiceServer interface {
 	CreateAssignment(context.Context, *CreateAssignmentRequest) (*CreateAssignmentResponse, error)
 	// Returns a page of the assignments of a goal, the one that was created last first.
 	ListAssignments(context.Context, *ListAssignmentsRequest) (*ListAssignmentsResponse, error)
-	// Deletes an assignment, unless more of the wallet was taken back than the others assign.
+	// Deletes an assignment, unless more of the wallet was taken back than the others assign. An assignment that took money back is not
+	// deleted if more than 999999999999.99 would then be saved for the goal: VALIDATION_ERROR with the field assignmentId.
 	DeleteAssignment(context.Context, *DeleteAssignmentRequest) (*DeleteAssignmentResponse, error)
 	mustEmbedUnimplementedGoalServiceServer()
 }

@@ -6,9 +6,10 @@
 // nothing is inferred, and the user is asked. Otherwise the user sees the evidence. All functions
 // are pure.
 //
-//   - daymonth.go: the rules. elsewhere.go: dates in the lines around the rows.
-//     language.go: headings, currencies and accounts of countries that never write the month
-//     first, with the words in dayfirst.txt
+//   - daymonth.go: Infer and the rules of the rows
+//   - elsewhere.go: dates in the lines around the rows, with the words of periods in period.txt
+//   - language.go: headings, currencies and accounts of countries that never write the month first,
+//     with the words in dayfirst.txt
 package daymonth
 
 import (
@@ -25,7 +26,7 @@ import (
 type File struct {
 	Orders []written.Orders   // In which all dates are days of the calendar.
 	Dates  []written.DateText // Of the rows, in their order.
-	Around []string           // Cells outside of the rows.
+	Around [][]string         // The cells of the lines outside of the rows.
 	Others []Other            // Further columns of dates.
 	// Headings, Currencies and Account are those of the file. Each may be empty.
 	Headings, Currencies []string
@@ -40,7 +41,8 @@ type Other struct {
 	Orders  written.Orders // In which all its dates are days of the calendar.
 }
 
-// rule returns the orders of a file that its evidence allows, none or all without any.
+// rule returns the orders of a file that its evidence allows: all without any evidence, and none if
+// the evidence contradicts itself.
 type rule func(f *File) ([]written.Orders, statement.Evidence)
 
 // Infer returns the only order that the evidence allows, with the evidence that excludes the last
@@ -57,9 +59,6 @@ func Infer(f *File) (order written.Orders, evidence statement.Evidence, ok bool)
 		byAccount,
 	} {
 		allowed, found := rule(f)
-		if len(allowed) == 0 || len(allowed) == len(f.Orders) {
-			continue
-		}
 		both := slices.DeleteFunc(slices.Clone(left), func(o written.Orders) bool {
 			return !slices.Contains(allowed, o)
 		})
@@ -73,11 +72,26 @@ func Infer(f *File) (order written.Orders, evidence statement.Evidence, ok bool)
 	return left[0], evidence, len(left) == 1
 }
 
-// allowed returns the orders of a file that fit.
-func (f *File) allowed(fits func(written.Orders) bool) []written.Orders {
+// among returns the orders of a file that are in a set.
+func (f *File) among(set written.Orders) []written.Orders {
 	return slices.DeleteFunc(slices.Clone(f.Orders), func(o written.Orders) bool {
-		return !fits(o)
+		return set&o == 0
 	})
+}
+
+// allowed returns the orders of a file that fit. If none does, the condition is no evidence, and
+// all are allowed.
+func (f *File) allowed(fits func(written.Orders) bool) []written.Orders {
+	var set written.Orders
+	for _, o := range f.Orders {
+		if fits(o) {
+			set |= o
+		}
+	}
+	if set == 0 {
+		return f.Orders
+	}
+	return f.among(set)
 }
 
 // days returns the days of the rows in an order.
@@ -104,63 +118,21 @@ func (f *File) isLike(date written.DateText) bool {
 	return true
 }
 
+// excludes reports whether a set lacks an order of a file.
+func (f *File) excludes(set written.Orders) bool { return len(f.among(set)) < len(f.Orders) }
+
 // byOthers asks the further columns of dates, which have the form of the rows' dates.
 func byOthers(f *File) ([]written.Orders, statement.Evidence) {
+	all, name := ^written.Orders(0), ""
 	for _, other := range f.Others {
-		if f.isLike(other.Example) {
-			allowed := f.allowed(func(o written.Orders) bool { return other.Orders&o != 0 })
-			if len(allowed) > 0 && len(allowed) < len(f.Orders) {
-				return allowed, statement.Shows("DATES_BY_COLUMN", "column", other.Name)
-			}
-		}
-	}
-	return nil, statement.Evidence{}
-}
-
-// byDates asks dates of the same form outside of the rows.
-func byDates(f *File) ([]written.Orders, statement.Evidence) {
-	all, example := ^written.Orders(0), ""
-	for date, text := range datesIn(f.Around) {
-		if !f.isLike(date) {
+		if !f.isLike(other.Example) {
 			continue
 		}
-		orders := date.Orders()
-		excludes := func(o written.Orders) bool { return orders&o == 0 }
-		if all &= orders; example == "" && slices.ContainsFunc(f.Orders, excludes) {
-			example = text
+		if all &= other.Orders; name == "" && f.excludes(other.Orders) {
+			name = other.Name
 		}
 	}
-	return f.allowed(func(o written.Orders) bool { return all&o != 0 }),
-		statement.Shows("DATES_BY_EXAMPLE", "example", strconv.Quote(example))
-}
-
-// maxPeriod is the longest period of a statement.
-const maxPeriod = 400 * 24 * time.Hour
-
-// byPeriod asks the period that the lines around the rows state.
-func byPeriod(f *File) ([]written.Orders, statement.Evidence) {
-	var first, last time.Time
-	for date := range datesIn(f.Around) {
-		day, ok := date.Date(date.Orders()) // Unless it has several orders.
-		if !ok || date.Separator == 0 {
-			continue
-		}
-		if first.IsZero() || day.Before(first) {
-			first = day
-		}
-		if day.After(last) {
-			last = day
-		}
-	}
-	if !first.Before(last) || last.Sub(first) > maxPeriod {
-		return nil, statement.Evidence{}
-	}
-	return f.allowed(func(o written.Orders) bool {
-			return !slices.ContainsFunc(f.days(o), func(day time.Time) bool {
-				return day.Before(first) || day.After(last)
-			})
-		}), statement.Shows("DATES_BY_PERIOD", "first", first.Format(time.DateOnly),
-			"last", last.Format(time.DateOnly))
+	return f.among(all), statement.Shows("DATES_BY_COLUMN", "column", name)
 }
 
 // maxAhead is the time after the upload for which a file may have planned payments.
@@ -169,7 +141,7 @@ const maxAhead = 31 * 24 * time.Hour
 // byFuture excludes orders in which days lie after the upload.
 func byFuture(f *File) ([]written.Orders, statement.Evidence) {
 	if f.Today.IsZero() {
-		return nil, statement.Evidence{}
+		return f.Orders, statement.Evidence{}
 	}
 	var future time.Time
 	allowed := f.allowed(func(o written.Orders) bool {
@@ -187,8 +159,13 @@ func byFuture(f *File) ([]written.Orders, statement.Evidence) {
 const minDays = 5
 
 // bySequence asks the order of the rows: they rise or fall in one order, and change their direction
-// several times in the others.
+// several times in the others. Rows that are sorted as text, such as 01/02, 01/03 and 02/01, rise
+// in the order of the parts, whichever of them is the month.
 func bySequence(f *File) ([]written.Orders, statement.Evidence) {
+	if slices.IsSortedFunc(f.Dates, written.DateText.CompareText) ||
+		slices.IsSortedFunc(f.Dates, func(a, b written.DateText) int { return b.CompareText(a) }) {
+		return f.Orders, statement.Evidence{}
+	}
 	mixed := 0
 	sorted := f.allowed(func(o written.Orders) bool {
 		up, down := turns(f.days(o))
@@ -198,7 +175,7 @@ func bySequence(f *File) ([]written.Orders, statement.Evidence) {
 		return min(up, down) == 0 && up+down >= minDays-1
 	})
 	if len(sorted)+mixed < len(f.Orders) {
-		return nil, statement.Evidence{}
+		return f.Orders, statement.Evidence{}
 	}
 	return sorted, statement.Shows("DATES_BY_SEQUENCE")
 }
@@ -237,7 +214,7 @@ func byDistance(f *File) ([]written.Orders, statement.Evidence) {
 		}
 	}
 	if span[nearest] > maxNear || len(distinct(f.days(nearest))) < minDays {
-		return nil, statement.Evidence{}
+		return f.Orders, statement.Evidence{}
 	}
 	var far time.Duration
 	allowed := f.allowed(func(o written.Orders) bool {

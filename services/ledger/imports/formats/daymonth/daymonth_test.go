@@ -41,21 +41,52 @@ func TestInfer(t *testing.T) {
 		{
 			"the period has a day above 12",
 			daymonth.File{
-				Dates: dates("01/05/2026"), Around: []string{"Period: 01/05/2026-31/05/2026"},
+				Dates: dates("01/05/2026"), Around: lines("Period: 01/05/2026-31/05/2026"),
 			},
 			"DATES_BY_EXAMPLE", written.DMY,
 		},
 		{
 			"the period in words",
 			daymonth.File{
-				Dates: dates("05/02/2026"), Around: []string{"from 1 May 2026", "31 May 2026"},
+				Dates: dates("05/02/2026"), Around: lines("from 1 May 2026", "to 31 May 2026"),
 			},
 			"DATES_BY_PERIOD", written.MDY,
 		},
 		{
+			"the period in a cell without words",
+			daymonth.File{Dates: dates("05/02/2026"), Around: lines("1 May 2026 - 31 May 2026")},
+			"DATES_BY_PERIOD", written.MDY,
+		},
+		{
+			"the period in the cells of a line",
+			daymonth.File{
+				Dates:  dates("05/02/2026"),
+				Around: [][]string{{"Period", "1 May 2026", "31 May 2026"}},
+			},
+			"DATES_BY_PERIOD", written.MDY,
+		},
+		{
+			"days of a statement are no period",
+			daymonth.File{
+				Dates: dates("05/02/2026"), Around: lines("Statement date 1 May 2026", "Due 31 May 2026"),
+			},
+			"", 0,
+		},
+		{
+			"days of a statement in one line are no period",
+			daymonth.File{
+				Dates: dates("05/02/2026"),
+				Around: [][]string{
+					{"Statement", "1 May 2026", "Due", "31 May 2026"},
+					{"1 May 2026", "31 May 2026"},
+				},
+			},
+			"", 0,
+		},
+		{
 			"a period of both orders",
 			daymonth.File{
-				Dates: dates("05/02/2026"), Around: []string{"1 Jan 2026", "31 May 2026"},
+				Dates: dates("05/02/2026"), Around: lines("from 1 Jan 2026 to 31 May 2026"),
 			},
 			"", 0,
 		},
@@ -75,6 +106,21 @@ func TestInfer(t *testing.T) {
 				Dates: dates("10/02/2026", "03/03/2026", "11/03/2026", "01/04/2026", "12/04/2026"),
 			},
 			"DATES_BY_SEQUENCE", written.DMY,
+		},
+		{
+			"rows in the order of their texts",
+			daymonth.File{
+				Dates: dates("01/02/2026", "01/04/2026", "02/01/2026", "03/03/2026", "04/12/2026",
+					"05/01/2026"),
+			},
+			"", 0,
+		},
+		{
+			"rows in the reverse order of their texts",
+			daymonth.File{
+				Dates: dates("5/1/2026", "4/12/2026", "3/3/2026", "2/1/2026", "1/4/2026", "1/2/2026"),
+			},
+			"", 0,
 		},
 		{
 			"days of one week",
@@ -132,7 +178,27 @@ func TestInfer(t *testing.T) {
 		{
 			"contradictory evidence",
 			daymonth.File{
-				Dates: dates(week[0]), Around: []string{"12/31/2026"}, Currencies: []string{"GBP"},
+				Dates: dates(week[0]), Around: lines("12/31/2026"), Currencies: []string{"GBP"},
+			},
+			"", 0,
+		},
+		{
+			"contradictory dates around the rows",
+			daymonth.File{
+				Dates: dates(week[0]), Around: lines("Printed 12/31/2026", "Until 31/05/2026"),
+				Currencies: []string{"GBP"},
+			},
+			"", 0,
+		},
+		{
+			"contradictory columns",
+			daymonth.File{
+				Dates: dates(week[0]),
+				Others: []daymonth.Other{
+					{Name: "2", Example: scan("05/13/2026"), Orders: written.MDY},
+					{Name: "3", Example: scan("13/05/2026"), Orders: written.DMY},
+				},
+				Currencies: []string{"GBP"},
 			},
 			"", 0,
 		},
@@ -209,6 +275,14 @@ func scan(text string) written.DateText {
 func dates(texts ...string) (all []written.DateText) {
 	for _, text := range texts {
 		all = append(all, scan(text))
+	}
+	return all
+}
+
+// lines returns lines of one cell each.
+func lines(cells ...string) (all [][]string) {
+	for _, cell := range cells {
+		all = append(all, []string{cell})
 	}
 	return all
 }

@@ -48,7 +48,7 @@ func (f *File) withoutMonthFirst() []written.Orders {
 func byLanguage(f *File) ([]written.Orders, statement.Evidence) {
 	isOther := func(code string) bool { return !mixedCurrencies[code] }
 	if len(f.Currencies) > 0 && !slices.ContainsFunc(f.Currencies, isOther) {
-		return nil, statement.Evidence{}
+		return f.Orders, statement.Evidence{}
 	}
 	var found []string
 	for _, title := range f.Headings {
@@ -57,7 +57,7 @@ func byLanguage(f *File) ([]written.Orders, statement.Evidence) {
 		}
 	}
 	if len(found) < minHeadings {
-		return nil, statement.Evidence{}
+		return f.Orders, statement.Evidence{}
 	}
 	return f.withoutMonthFirst(), statement.Shows("DATES_BY_LANGUAGE",
 		"heading", strconv.Quote(statement.Text(found[0], statement.MaxName)))
@@ -80,7 +80,7 @@ func isDayFirst(title string) bool {
 // write the month first.
 func byCurrency(f *File) ([]written.Orders, statement.Evidence) {
 	if len(f.Currencies) != 1 || !dayFirstCurrencies[f.Currencies[0]] {
-		return nil, statement.Evidence{}
+		return f.Orders, statement.Evidence{}
 	}
 	return f.withoutMonthFirst(),
 		statement.Shows("DATES_BY_CURRENCY", "currency", f.Currencies[0])
@@ -97,7 +97,7 @@ func IsIBAN(text string) bool {
 // byAccount asks the country of the account: no country with IBANs writes the month first.
 func byAccount(f *File) ([]written.Orders, statement.Evidence) {
 	if f.Account == "" {
-		return nil, statement.Evidence{}
+		return f.Orders, statement.Evidence{}
 	}
 	return f.withoutMonthFirst(), statement.Shows("DATES_BY_ACCOUNT", "account", f.Account)
 }

@@ -210,12 +210,10 @@ func (p *Profile) daysApart(date, other int, order written.Orders) []int {
 // around returns what the file shows about the order of a column's dates.
 func (p *Profile) around(i int, possible []written.Orders) *daymonth.File {
 	file := &daymonth.File{Orders: possible, Today: p.options.Today}
-	for _, cells := range p.sample[:max(p.heading, 0)] {
-		file.Around = append(file.Around, cells...)
-	}
+	file.Around = append(file.Around, p.sample[:max(p.heading, 0)]...)
 	for _, cells := range p.sample[p.heading+1:] {
 		if !isTransaction(cells) {
-			file.Around = append(file.Around, cells...)
+			file.Around = append(file.Around, cells)
 		} else if date, ok := written.ScanDate(at(cells, i)); ok {
 			file.Dates = append(file.Dates, date)
 		}
@@ -235,7 +233,8 @@ func (p *Profile) around(i int, possible []written.Orders) *daymonth.File {
 	if p.heading >= 0 {
 		file.Headings = p.sample[p.heading]
 	}
-	file.Currencies, file.Account = p.namedCurrencies(file.Around), p.holdingIBAN(file.Around)
+	around := slices.Concat(file.Around...)
+	file.Currencies, file.Account = p.namedCurrencies(around), p.holdingIBAN(around)
 	return file
 }
 

@@ -1,6 +1,8 @@
 package written
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -40,6 +42,15 @@ type Part struct {
 type DateText struct {
 	Parts     [3]Part
 	Separator byte // Between the first two parts, 0 in compact dates.
+}
+
+// CompareText compares the parts of two dates as texts, and not as days: 1/12/2026 is before
+// 1/5/2026.
+func (d DateText) CompareText(other DateText) int {
+	text := func(p Part) string { return fmt.Sprintf("%0*d", p.Digits, p.value) }
+	return slices.CompareFunc(d.Parts[:], other.Parts[:], func(a, b Part) int {
+		return strings.Compare(text(a), text(b))
+	})
 }
 
 // ScanDate splits a cell into the parts of a date. It reports false for text that is not a date,

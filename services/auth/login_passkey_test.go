@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc/codes"
@@ -88,6 +89,14 @@ func TestLoginPasskey(t *testing.T) {
 			return d.signIn(&authv1.LoginPasskeyRequest{Session: "body"})
 		})
 		require.Equal(t, []string{"ceremonyId", "assertion", "session"}, fieldNames(e))
+	})
+	t.Run("records no failure without a user", func(t *testing.T) {
+		// With this context, a transaction would fail.
+		canceled, cancel := context.WithCancel(t.Context())
+		cancel()
+		err := p.failFactor(canceled, factors.ErrInvalidAssertion,
+			p.entry(auditLoginFailed, uuid.Nil, uuid.Nil, client{}))
+		require.ErrorIs(t, err, factors.ErrInvalidAssertion)
 	})
 	t.Run("disables a passkey whose counter does not increase", func(t *testing.T) {
 		copied := *d

@@ -151,9 +151,13 @@ func (s *server) useCode(
 
 // failFactor records a proof of a second factor that failed with err, and returns the error for the
 // client. It disables a passkey that was cloned. It has separate transactions, because the request
-// itself ends with an error.
+// itself ends with an error. It records nothing for a failed sign-in with a passkey alone, which
+// proves no user.
 func (s *server) failFactor(ctx context.Context, err error, failed auditEntry) error {
 	if errors.Is(err, factors.ErrInvalidCode) || errors.Is(err, factors.ErrInvalidAssertion) {
+		if failed.UserID == uuid.Nil {
+			return err
+		}
 		failed.Outcome = failure
 		counted := pg.InTx(ctx, s.db, func(tx pgx.Tx) error {
 			return countAudit(ctx, tx, failed, failed.At.Truncate(auditHour), auditAddresses)

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc/codes"
 
+	"github.com/coffer-budget/coffer/internal/caller"
 	"github.com/coffer-budget/coffer/internal/pg/pgtest"
 	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
 	"github.com/coffer-budget/coffer/services/auth/internal/factors"
@@ -168,6 +169,41 @@ func TestPasskeyAsSecondFactor(t *testing.T) {
 	require.NoError(t, d.signIn(d.assertion(t)), "it needs no password")
 }
 
+// TestLoginPasskeyLockOrder disables a cloned passkey beside the deletion of its user's account,
+// which locks the user and then the passkey.
+func TestLoginPasskeyLockOrder(t *testing.T) {
+	t.Parallel()
+	p := setupMail(t)
+	ctx, _ := p.member(t, "ada@example.com")
+	p.registered(ctx, t)
+	cloned := &factors.ClonedError{
+		Passkey: pgtest.Value[uuid.UUID](t, p.db, `SELECT id FROM passkeys`), User: caller.ID(ctx),
+	}
+	disabled := make(chan error, 1)
+	err := pgtest.Behind(t, p.db, func(tx pgx.Tx) error {
+		_, err := tx.Exec(t.Context(), `SELECT FROM users FOR UPDATE`)
+		require.NoError(t, err)
+		go func() {
+			disabled <- p.failFactor(ctx, cloned,
+				p.entry(auditLoginFailed, uuid.Nil, uuid.Nil, client{}))
+		}()
+		p.awaitBlocked(t, tx)
+		_, err = tx.Exec(t.Context(), `SELECT FROM passkeys FOR UPDATE NOWAIT`)
+		return err
+	}, func() error { return <-disabled })
+	require.ErrorIs(t, err, errPasskeyCloned)
+}
+
+// awaitBlocked waits until another transaction waits for a lock of tx.
+func (p post) awaitBlocked(t *testing.T, tx pgx.Tx) {
+	t.Helper()
+	require.Eventually(t, func() bool {
+		return pgtest.Value[bool](t, p.db, `
+			SELECT EXISTS (SELECT FROM pg_stat_activity
+				WHERE $1 = ANY(pg_blocking_pids(pid)))`, tx.Conn().PgConn().PID())
+	}, time.Minute, 5*time.Millisecond)
+}
+
 // TestReauthenticateLockOrder confirms the identity with a passkey beside a change of factors. Such
 // a change locks the user and then the session.
 func TestReauthenticateLockOrder(t *testing.T) {
@@ -185,11 +221,7 @@ func TestReauthenticateLockOrder(t *testing.T) {
 			})
 			confirmed <- err
 		}()
-		require.Eventually(t, func() bool {
-			return pgtest.Value[bool](t, p.db, `
-				SELECT EXISTS (SELECT FROM pg_stat_activity
-					WHERE $1 = ANY(pg_blocking_pids(pid)))`, tx.Conn().PgConn().PID())
-		}, time.Minute, 5*time.Millisecond)
+		p.awaitBlocked(t, tx)
 		_, err = tx.Exec(t.Context(), `SELECT FROM sessions FOR SHARE NOWAIT`)
 		return err
 	}, func() error { return <-confirmed })

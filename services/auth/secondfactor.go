@@ -172,6 +172,10 @@ func (s *server) failFactor(ctx context.Context, err error, failed auditEntry) e
 		return err
 	}
 	err = pg.InTx(ctx, s.db, func(tx pgx.Tx) error {
+		// The deletion of the account locks the user and then the passkey, too.
+		if _, err := lockUser(ctx, tx, cloned.User); err != nil {
+			return pg.IfNoRows(err, errPasskeyCloned)
+		}
 		name, err := factors.Disable(ctx, tx, cloned, failed.At)
 		if err != nil {
 			return pg.IfNoRows(err, errPasskeyCloned)

@@ -238,7 +238,7 @@ func (s *Server) LoginPasskeyOptions(
 
 // Disable disables a passkey that was cloned, and returns its name, or pgx.ErrNoRows if it was
 // disabled or deleted. The passkey still counts as a second factor: its user signs in with another
-// one, or with a recovery code.
+// one, or with a recovery code. The transaction must have locked the user.
 func Disable(
 	ctx context.Context, tx pgx.Tx, cloned *ClonedError, now time.Time,
 ) (name string, err error) {

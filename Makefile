@@ -168,7 +168,7 @@ test-modules: ## Check that each module lists the modules it imports, in the ver
 .PHONY: lint
 ifdef MODULE
 lint: $(BIN)/golangci-lint
-	$(BIN)/golangci-lint run ./$(MODULE)/...
+	cd $(MODULE) && GOWORK=off $(BIN)/golangci-lint run ./...
 	GOWORK=off go -C $(MODULE) mod tidy -diff
 else
 lint: $(BIN)/golangci-lint tools/buf/node_modules/.installed protos licenses lint-workflows ## Check the code, the protos, the workflows, the go.mod files, the licenses and the language; needs npm (MODULE=services/ledger: only that module, without npm)

@@ -12,6 +12,8 @@ import (
 	"github.com/grpc-ecosystem/grpc-gateway/v2/runtime"
 	"github.com/klauspost/compress/gzhttp"
 	"go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/trace"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/coffer-budget/coffer/gateway/internal/admission"
@@ -76,6 +78,8 @@ func (s *server) handler(ctx context.Context, routes []*transcoding.Route) (http
 		otelhttp.WithPublicEndpointFn(func(*http.Request) bool { return true }),
 		// Otherwise the client's Host header would become a label of every metric.
 		otelhttp.WithServerName("gateway:80"),
+		// Paths contain ids, also those of users. The name of the span has the route.
+		otelhttp.WithSpanOptions(trace.WithAttributes(attribute.String("url.path", ""))),
 		otelhttp.WithFilter(func(r *http.Request) bool { return !isProbe(r.URL.Path) }),
 	)
 	reject := secure(crossOrigin(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -6,7 +6,7 @@
 //
 // Each response is validated against the OpenAPI document. A run of all tests fails if it has not
 // received each error code that the document lists, if a secret or an e-mail address is in the
-// logs, traces or events, or if the id of a user is in the logs.
+// logs, traces or events, or if the id of a user is in logs or traces.
 package test
 
 import (

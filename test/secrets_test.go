@@ -142,8 +142,9 @@ func userIDs(ctx context.Context, running *devstack.Stack) (map[string]bool, err
 }
 
 // leaks returns excerpts of the lines with secrets, tokens of links and of sign-ins, recovery
-// codes, e-mail addresses or the service key, and of the log lines with ids of users. In a run of
-// all tests, a record without spans, events or links is an error, because it would prove nothing.
+// codes, e-mail addresses or the service key, and of the log lines and spans with ids of users. In
+// a run of all tests, a record without spans, events or links is an error, because it would prove
+// nothing.
 func (r *record) leaks(running *devstack.Stack, whole bool) ([]string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
@@ -180,7 +181,7 @@ func (r *record) leaks(running *devstack.Stack, whole bool) ([]string, error) {
 			events++
 		}
 		at := secret.FindStringIndex(line)
-		if strings.HasPrefix(line, "{") {
+		if !strings.HasPrefix(line, "event ") {
 			for _, i := range id.FindAllStringIndex(line, -1) {
 				if users[line[i[0]:i[1]]] {
 					at = i

@@ -81,3 +81,45 @@ func TestConfidentIfLinesAddUp(t *testing.T) {
 		require.False(t, once(uncertain).Confident(), uncertain)
 	}
 }
+
+func TestJoinIgnoresSuggestedTips(t *testing.T) {
+	t.Parallel()
+	const (
+		lines = "DINER LLC\nBurger 10.00\nCoffee 5.00\n"
+		total = lines + "Total 15.00\n"
+	)
+	for name, tc := range map[string]struct{ text, total string }{
+		"tip and total in a row": {
+			total + "Suggested tips\n18 %: 2.70, total 17.70\n20 %: 3.00, total 18.00", "15.00",
+		},
+		"tip above the total": {
+			total + "Suggested Gratuity\n18% 2.70\nTotal 17.70\n20% 3.00\nTotal 18.00", "15.00",
+		},
+		"below a payment": {
+			total + "Visa 15.00\nTip suggestions:\n18 % 2.70\nTotal 17.70", "15.00",
+		},
+		"in Spanish": {
+			"CASA\nTacos 10.00\nSopa 5.00\nTotal 15.00\nPropina sugerida\n10 % 1.50\nTotal 16.50",
+			"15.00",
+		},
+		"above a tip of the same amount": {
+			total + "Suggested tips\n18 % 2.70\nTip 2.70\nTotal 17.70\nVisa 17.70", "17.70",
+		},
+		"above the only total": {
+			lines + "Subtotal 15.00\nTax 1.20\nSuggested tips\n18 % 2.70\nTotal 16.20", "16.20",
+		},
+		"above a total with its tax": {
+			lines + "Suggested tips\n18 % 2.70\nThank you\nTotal incl. 8 % GST 15.00\n8 % GST 1.11",
+			"15.00",
+		},
+		"tip that is added": {total + "Tip 18 % 2.70\nTotal 17.70\nVisa 17.70", "17.70"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for _, pages := range [][]printed.Page{recognized(tc.text), printed.FromText(tc.text)} {
+				require.Equal(t, tc.total, Join(today, Read(pages)).Total)
+				require.Equal(t, tc.total, Join(today, Read(pages), Read(pages)).Total)
+			}
+		})
+	}
+}

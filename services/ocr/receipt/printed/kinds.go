@@ -21,7 +21,8 @@ const (
 	KindTip
 	KindDiscount
 	KindRounding
-	// KindCount is a number of articles, of points or of savings: "Total items 4".
+	// KindCount is a number of articles, of points or of savings, or a suggested tip: amounts that
+	// nobody pays, such as "Total items 4".
 	KindCount
 	KindHeader
 )
@@ -53,6 +54,7 @@ func Classify(lines []*Line) {
 	for _, l := range lines {
 		l.Kind = kindOf(l)
 	}
+	markSuggestions(lines)
 }
 
 // kindOf returns the kind of a line. The order of the cases matters: many lines have words of

@@ -49,6 +49,8 @@ const (
 	Change = "change"
 	// Tip names a voluntary charge.
 	Tip = "tip"
+	// Suggested marks a heading of tips that the customer may choose.
+	Suggested = "suggested"
 	// Discount names an amount that is subtracted.
 	Discount = "discount"
 	// Discounted marks an amount from which a discount was subtracted.

@@ -14,8 +14,8 @@ func TestLanguages(t *testing.T) {
 	t.Parallel()
 	kinds := []string{
 		Total, TotalOnly, TotalOfMoney, Subtotal, Supplies, Tax, TaxIncluded, Inclusive,
-		AfterTax, Exclusive, Cash, Paid, Owed, Change, Tip, Discount, Discounted, Saved, Rounding,
-		Count, Column, Date,
+		AfterTax, Exclusive, Cash, Paid, Owed, Change, Tip, Suggested, Discount, Discounted, Saved,
+		Rounding, Count, Column, Date,
 		OtherDate, Months, Weekdays, Frequent, Engine,
 	}
 	entries, err := files.ReadDir(".")

@@ -7924,7 +7924,7 @@ type GoalProgress struct {
 	// NeededPerMonth remaining divided by the number of months from today to targetDate, both included, rounded up, in the major unit. Absent without targetDate, and if the target is saved.
 	NeededPerMonth *json.Number `json:"neededPerMonth,omitempty"`
 
-	// Percentage saved as a percentage of target, rounded down to two decimals; more than 100 if the target is exceeded.
+	// Percentage saved as a percentage of target, rounded to two decimals, and 100 only if the target is reached; more if it is exceeded.
 	Percentage json.Number `json:"percentage"`
 
 	// ProjectedDate Day on which the target is saved if the average continues, YYYY-MM-DD. Absent if nothing is saved, if the target is saved, and after the year 2200.
@@ -9619,7 +9619,7 @@ type Progress struct {
 	// OtherCurrencies Spending of the window in other currencies than the budget's, not converted.
 	OtherCurrencies []OtherCurrency `json:"otherCurrencies"`
 
-	// Percentage spent as a percentage of limit, rounded down to two decimals; more than 100 if the limit is exceeded.
+	// Percentage spent as a percentage of limit, rounded to two decimals, and 100 only if the limit is reached; more if it is exceeded.
 	Percentage json.Number `json:"percentage"`
 
 	// Remaining limit - spent, in the major unit; negative if the limit is exceeded.

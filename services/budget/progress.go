@@ -106,7 +106,7 @@ func (b budget) progress(w calendar.Period, amounts []*ledgerv1.SpentAmount) *bu
 	return progress
 }
 
-// state compares the exact amounts, because the percentage is rounded down: 100.001 % is over.
+// state compares the exact amounts, because the percentage is rounded: 100.001 % is over.
 func state(spent, limit int64) string {
 	switch {
 	case spent > limit:

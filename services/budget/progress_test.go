@@ -27,7 +27,7 @@ func TestProgress(t *testing.T) {
 		state            string
 	}{
 		{"nothing", 0, "0.00", "300.00", 0, "ok"},
-		{"just below near", 23_999, "239.99", "60.01", 79.99, "ok"},
+		{"just below near", 23_999, "239.99", "60.01", 80, "ok"},
 		{"near", 24_000, "240.00", "60.00", 80, "near"},
 		{"the limit itself", 30_000, "300.00", "0.00", 100, "near"},
 		{"over", 30_001, "300.01", "-0.01", 100, "over"},

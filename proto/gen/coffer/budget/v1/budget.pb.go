@@ -613,7 +613,7 @@ type Progress struct {
 	Spent string `protobuf:"bytes,3,opt,name=spent,proto3" json:"spent,omitempty"`
 	// limit - spent, in the major unit; negative if the limit is exceeded.
 	Remaining string `protobuf:"bytes,4,opt,name=remaining,proto3" json:"remaining,omitempty"`
-	// spent as a percentage of limit, rounded down to two decimals; more than 100 if the limit is exceeded.
+	// spent as a percentage of limit, rounded to two decimals, and 100 only if the limit is reached; more if it is exceeded.
 	Percentage float64 `protobuf:"fixed64,5,opt,name=percentage,proto3" json:"percentage,omitempty"`
 	// ok below 80 percent of the limit, near from 80 percent up to the limit, over above it.
 	State string `protobuf:"bytes,6,opt,name=state,proto3" json:"state,omitempty"`

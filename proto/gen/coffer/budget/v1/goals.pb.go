@@ -184,7 +184,7 @@ type GoalProgress struct {
 	Saved string `protobuf:"bytes,1,opt,name=saved,proto3" json:"saved,omitempty"`
 	// target - saved, in the major unit; 0 if the target is exceeded.
 	Remaining string `protobuf:"bytes,2,opt,name=remaining,proto3" json:"remaining,omitempty"`
-	// saved as a percentage of target, rounded down to two decimals; more than 100 if the target is exceeded.
+	// saved as a percentage of target, rounded to two decimals, and 100 only if the target is reached; more if it is exceeded.
 	Percentage float64 `protobuf:"fixed64,3,opt,name=percentage,proto3" json:"percentage,omitempty"`
 	// remaining divided by the number of months from today to targetDate, both included, rounded up, in the major unit. Absent without
 	// targetDate, and if the target is saved.

@@ -25,8 +25,9 @@ import (
 )
 
 // secret matches the passwords of the tests, tokens, webhook secrets and URLs with passwords, which
-// must not be in logs, traces or events. mail matches e-mail addresses, which must not be in logs
-// and traces. The event of a registration may contain one, because only its owner receives it.
+// must not be in logs, traces or events. mail matches e-mail addresses, and id the ids of users and
+// of other rows. E-mails and ids of users must not be in logs and traces, but may be in events,
+// which only their users receive.
 var (
 	secret = regexp.MustCompile(`a long enough secret|eyJ[\w-]{10,}\.[\w-]{10,}\.|` +
 		`whsec_|cof_[0-9A-Za-z]{8}|Bearer [\w.-]{8,}|(postgres|postgresql|nats)://[^ "@]*:[^ "@]*@`)
@@ -165,6 +166,7 @@ func (r *record) leaks(running *devstack.Stack, whole bool) ([]string, error) {
 	if whole && len(keys) == len(tokens) {
 		return nil, errors.New("the record is incomplete: no second factor was enabled")
 	}
+	keys = append(keys, running.ServiceKey)
 	users, err := userIDs(ctx, running)
 	if err != nil {
 		return nil, fmt.Errorf("reading the ids of users: %w", err)
@@ -180,23 +182,7 @@ func (r *record) leaks(running *devstack.Stack, whole bool) ([]string, error) {
 		case strings.HasPrefix(line, "event "):
 			events++
 		}
-		at := secret.FindStringIndex(line)
-		if !strings.HasPrefix(line, "event ") {
-			for _, i := range id.FindAllStringIndex(line, -1) {
-				if users[line[i[0]:i[1]]] {
-					at = i
-				}
-			}
-		}
-		if at == nil && !strings.HasPrefix(line, "event ") {
-			at = mail.FindStringIndex(line)
-		}
-		for _, key := range append(keys, running.ServiceKey) {
-			if found := strings.Index(line, key); found >= 0 {
-				at = []int{found, found + len(key)}
-			}
-		}
-		if at != nil {
+		if at := leakIn(line, keys, users); at != nil {
 			found = append(found, line[max(0, at[0]-200):min(len(line), at[1]+50)])
 		}
 	}
@@ -205,4 +191,29 @@ func (r *record) leaks(running *devstack.Stack, whole bool) ([]string, error) {
 			spans, events)
 	}
 	return found, lines.Err()
+}
+
+// leakIn returns the begin and the end of a text in a line that leaks would report, or nil. users
+// has the ids of all users. Events may contain e-mails and ids.
+func leakIn(line string, keys []string, users map[string]bool) []int {
+	if at := secret.FindStringIndex(line); at != nil {
+		return at
+	}
+	for _, key := range keys {
+		if i := strings.Index(line, key); i >= 0 {
+			return []int{i, i + len(key)}
+		}
+	}
+	if strings.HasPrefix(line, "event ") {
+		return nil
+	}
+	if at := mail.FindStringIndex(line); at != nil {
+		return at
+	}
+	for _, at := range id.FindAllStringIndex(line, -1) {
+		if users[line[at[0]:at[1]]] {
+			return at
+		}
+	}
+	return nil
 }

@@ -62,7 +62,7 @@ func merged(drafts [][]draftItem) []draftItem {
 		return nil
 	}
 	slices.SortStableFunc(all, func(a, b draftItem) int {
-		lower := printed.RowMiddle(a.at.Words) - printed.RowMiddle(b.at.Words)
+		lower := a.at.Middle - b.at.Middle
 		return cmp.Or(a.at.Page-b.at.Page, lower)
 	})
 	return all

@@ -81,6 +81,24 @@ func TestJoinLimitsWork(t *testing.T) {
 	require.Less(t, time.Since(start), 10*time.Second)
 }
 
+// TestJoinLimitsReadings compares thousands of rows of three readings. If the place of a row were
+// computed in each comparison, this would take more than 20 seconds.
+func TestJoinLimitsReadings(t *testing.T) {
+	t.Parallel()
+	readings := make([]Reading, 3)
+	for i := range readings {
+		var text strings.Builder
+		text.WriteString("ROYAL KITCHEN\n")
+		for row := range 3000 {
+			fmt.Fprintf(&text, "Cake %d.%02d\n", 1+row/100, (row+7*i)%100)
+		}
+		readings[i] = Read(recognized(text.String() + "Total 900.00\n"))
+	}
+	start := time.Now()
+	Join(today, readings...)
+	require.Less(t, time.Since(start), 10*time.Second)
+}
+
 // randomChain generates a receipt whose total follows from its goods by a charge, a tax and a
 // rounding, and returns its text and total.
 func randomChain(random *rand.Rand) (text, total string) {

@@ -193,14 +193,14 @@ func gapAbove(lines []*printed.Line, i int) int {
 	if lines[i].Page != lines[i-1].Page {
 		return pageGap
 	}
-	return printed.RowMiddle(lines[i].Words) - printed.RowMiddle(lines[i-1].Words)
+	return lines[i].Middle - lines[i-1].Middle
 }
 
 // cutAbove returns the place above a line.
 func cutAbove(lines []*printed.Line, i int) cut {
 	at := cut{page: lines[i].Page - 1}
 	if lines[i].Page == lines[i-1].Page {
-		at.at = printed.RowMiddle(lines[i].Words) - gapAbove(lines, i)/2
+		at.at = lines[i].Middle - gapAbove(lines, i)/2
 	}
 	return at
 }

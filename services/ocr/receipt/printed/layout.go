@@ -21,6 +21,7 @@ type Line struct {
 	Amounts []Amount
 	Kind    Kind
 	Height  int  // median height of the words in pixels
+	Middle  int  // median of the vertical middles of the words
 	plain   bool // from plain text, without pixels
 	Exact   bool // see Page.Exact
 	Refund  bool // set for a refund, by the signs of its amounts
@@ -73,7 +74,7 @@ func newLine(words []Word, exact bool) *Line {
 		heights = append(heights, w.Box.H)
 	}
 	line.Text = builder.String()
-	line.Height = Median(heights)
+	line.Height, line.Middle = Median(heights), rowMiddle(words)
 	line.Tokens = Tokens(line.Text)
 	line.Amounts = FindAmounts(line)
 	return line
@@ -150,8 +151,8 @@ func nearestRow(rows []levelRow, text Word, level, typical int) int {
 
 func middle(w Word) int { return w.Box.Y + w.Box.H/2 }
 
-// RowMiddle returns the median of the vertical middles of a row's words.
-func RowMiddle(row []Word) int {
+// rowMiddle returns the median of the vertical middles of a row's words.
+func rowMiddle(row []Word) int {
 	ys := make([]int, len(row))
 	for i, w := range row {
 		ys[i] = middle(w)
@@ -276,7 +277,7 @@ func textWords(text string, row int) []Word {
 // SameRow reports whether two lines of different readings are the same row of the page. The middles
 // of their words must be less than the height of a line apart.
 func SameRow(a, b *Line) bool {
-	distance := RowMiddle(a.Words) - RowMiddle(b.Words)
+	distance := a.Middle - b.Middle
 	return a.Page == b.Page && max(distance, -distance) < max(a.Height, b.Height)
 }
 

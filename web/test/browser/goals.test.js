@@ -94,6 +94,16 @@ test("a goal is created, reached, archived and deleted", async (t) => {
   assert.deepEqual((await user.get("/goals")).goals, []);
 });
 
+test("money of a deleted wallet can only be taken back", async (t) => {
+  const { user, wallet, goal } = await saver();
+  await user.post(`/goals/${goal.id}/assignments`, { walletId: wallet.id, amount: 100, date: "2026-01-01" });
+  await user.del(`/wallet/${wallet.id}`);
+  const page = await open(t, user, "/goals", desktop);
+  await page.getByText("€100.00 missing").waitFor();
+  await page.getByText("The wallet is deleted. Take the money back.").waitFor();
+  assert.equal(await page.getByText("add money to the wallet").count(), 0);
+});
+
 test("a goal with little money is reached after the last year of dates", async (t) => {
   const { user, wallet } = await saver();
   const { goal } = await user.post("/goals", { name: "House", currency: "EUR", target: 900000 });

@@ -47,6 +47,7 @@ const de: typeof en = {
   walletFree: (amount) => `${amount} frei`,
   walletShort: (amount) => `${amount} fehlen`,
   walletHint: "Es ist mehr zugewiesen, als das Konto hat. Nimm Geld zurück oder zahle Geld auf das Konto ein.",
+  deletedWalletHint: "Das Konto ist gelöscht. Nimm das Geld zurück.",
   deletedWallet: "Gelöschtes Konto",
 };
 

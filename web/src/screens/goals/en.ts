@@ -45,5 +45,6 @@ export default {
   walletFree: (amount: string) => `${amount} free`,
   walletShort: (amount: string) => `${amount} missing`,
   walletHint: "More is assigned than the wallet has. Take money back, or add money to the wallet.",
+  deletedWalletHint: "The wallet is deleted. Take the money back.",
   deletedWallet: "Deleted wallet",
 };

@@ -207,6 +207,34 @@ test("a scrolled table has the rows of its position in their order, and keeps th
   assert.ok(await page.evaluate(() => document.activeElement.getBoundingClientRect().top > 0));
 });
 
+test("the row below deleted ones gets the focus, and the one above at the end of the table", async (t) => {
+  const user = await account();
+  await household(user, 100);
+  const { transactions } = await user.get("/transaction?limit=200");
+  const page = await open(t, user, "/transactions");
+  const focused = (id) => page.waitForFunction((wanted) => {
+    const { activeElement } = document;
+    return activeElement.dataset.column === "category" && activeElement.closest("[data-id]").dataset.id === wanted;
+  }, id);
+  await page.locator(`[data-id="${transactions[3].id}"] [data-column=category]`).click();
+  await page.keyboard.press("Delete");
+  await focused(transactions[4].id);
+  await page.keyboard.press("ArrowDown");
+  await focused(transactions[5].id);
+  // The rows above are deleted with the active one.
+  await page.keyboard.press("Shift+ArrowDown");
+  await page.keyboard.press("Shift+ArrowDown");
+  await focused(transactions[7].id);
+  await page.keyboard.press("Delete");
+  await focused(transactions[8].id);
+  await page.keyboard.press("ArrowUp");
+  await focused(transactions[4].id);
+  await page.keyboard.press("Control+End");
+  await page.locator(`[data-id="${transactions[99].id}"] [data-column=category]`).click();
+  await page.keyboard.press("Delete");
+  await focused(transactions[98].id);
+});
+
 test("the table is sorted, and has running balances of one wallet", async (t) => {
   const user = await account();
   const { wallets } = await household(user, 12);

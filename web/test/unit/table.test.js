@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { balancesOf, walletOf } from "../../src/screens/table/balances.ts";
 import { changed, former, isLocked, namesOf } from "../../src/screens/table/fields.ts";
-import { following, moved } from "../../src/screens/table/keys.ts";
+import { following, moved, nearest } from "../../src/screens/table/keys.ts";
 import { shownOf } from "../../src/screens/table/shown.ts";
 import { filtersOf } from "../../src/screens/transactions/filters.ts";
 
@@ -27,6 +27,13 @@ test("Tab leads to the next cell that can be changed, also in the next row", () 
   assert.deepEqual(following({ row: 1, column: 1 }, -1, size, odd), { row: 0, column: 3 });
   assert.equal(following({ row: 0, column: 1 }, -1, size, odd), undefined);
   assert.equal(following({ row: 99, column: 3 }, 1, size, odd), undefined);
+});
+
+test("a deleted row is followed by the nearest one that is left", () => {
+  const rows = (ids) => [...ids].map((id) => ({ id }));
+  for (const [after, at, number] of [
+    ["abde", 2, 2], ["abe", 2, 2], ["de", 2, 0], ["ab", 4, 1], ["xabde", 2, 3], ["", 2, 0], ["xyz", 2, 0],
+  ]) assert.equal(nearest(rows(after), rows("abcde"), at), number, after);
 });
 
 test("balances are those after each transaction, in each currency, also of a further page", () => {

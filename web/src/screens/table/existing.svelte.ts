@@ -1,4 +1,5 @@
 // The rows of the table that exist at the current position of the page.
+import { untrack } from "svelte";
 import type { Transaction } from "../../api/types";
 import { shownOf, type Shown } from "./shown";
 
@@ -13,10 +14,12 @@ interface Table {
   element: () => HTMLElement | undefined;
   /** held is the number of the row that exists wherever the page is scrolled to, because it has the focus. */
   held: () => number;
+  /** lost is called after the row with the focus was deleted. */
+  lost: () => void;
 }
 
 /** existingRows follows the position of the page. It must be called while a component is created. */
-export function existingRows({ rows, rowHeight, element, held }: Table) {
+export function existingRows({ rows, rowHeight, element, held, lost }: Table) {
   /** above is the distance from the first row to the visible part of the page. */
   let above = $state(0);
   let height = $state(innerHeight);
@@ -25,6 +28,8 @@ export function existingRows({ rows, rowHeight, element, held }: Table) {
   let former: readonly Shown[] = [];
   const shown = $derived((former = shownOf(rows(), { first, end }, held(), former)));
   let focused: HTMLElement | undefined;
+  /** focusedId is the id of the row with the focus. */
+  let focusedId: string | undefined;
 
   /** follow reads the position before anything is written, so that it does not cause a layout. */
   function follow() {
@@ -49,10 +54,14 @@ export function existingRows({ rows, rowHeight, element, held }: Table) {
     void shown;
     const { activeElement } = document;
     focused = activeElement instanceof HTMLElement && element()?.contains(activeElement) ? activeElement : undefined;
+    focusedId = focused?.closest<HTMLElement>("[data-id]")?.dataset.id;
   });
   $effect(() => {
     void shown;
-    if (document.activeElement === document.body) focused?.focus({ preventScroll: true });
+    const exists = focusedId === undefined || shown.some(({ row }) => row.id === focusedId) || rows().some(({ id }) => id === focusedId);
+    // The element of a deleted row shows another row.
+    if (!exists) untrack(lost);
+    else if (document.activeElement === document.body) focused?.focus({ preventScroll: true });
   });
 
   return {

@@ -40,3 +40,14 @@ export function following(place: Place, step: 1 | -1, { rows, columns }: Size, f
   }
   return undefined;
 }
+
+/**
+ * nearest returns the number of the row that follows a deleted one, or precedes it if none follows. before are the rows from before the
+ * deletion, and at is its number among them. It returns 0 if none of them is left.
+ */
+export function nearest(rows: readonly { readonly id: string }[], before: readonly { readonly id: string }[], at: number): number {
+  const numbers = new Map(rows.map(({ id }, i) => [id, i]));
+  const left = ({ id }: { readonly id: string }) => numbers.has(id);
+  const found = before.slice(at).find(left) ?? before.slice(0, at).findLast(left);
+  return found ? numbers.get(found.id)! : 0;
+}

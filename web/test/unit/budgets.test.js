@@ -48,6 +48,9 @@ test("limitOf returns the limit at the end of a window", () => {
   assert.deepEqual(of("2026-10-31"), { limit: "300", percentage: 25 }, "another currency cannot be compared");
   assert.deepEqual(of("2026-09-30"), { limit: "100", percentage: 75 });
   assert.deepEqual(of("2026-07-31"), { limit: "100", percentage: 75 }, "windows before the budget was created");
+  // 0.29 * 100 is less than 29.
+  for (const [spent, percentage] of [["29", 29], ["79.999", 80], ["99.999", 99.99], ["100.001", 100]])
+    assert.equal(limitOf([{ limit: "100", currency: "BHD", from: "2026-01-01" }], { windowEnd: "2026-11-30", spent }, "BHD").percentage, percentage);
   assert.throws(() => limitOf([], { windowEnd: "2026-11-30", spent: "75" }, "EUR"), RangeError, "no limit is not a limit of 0");
 });
 

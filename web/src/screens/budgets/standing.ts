@@ -63,7 +63,10 @@ export function limitOf(
   if (!present || !first) throw new RangeError("a budget has a limit from its start on");
   const then = limits.find(({ from }) => from <= windowEnd) ?? first;
   const { limit } = then.currency === currency ? then : present;
-  return { limit, percentage: (Number(spent) / Number(limit)) * 100 };
+  const [part, whole] = [Number(spent), Number(limit)];
+  // As in the API: rounded to two decimals, and 100 only if the limit is reached.
+  const percentage = Math.round((part / whole) * 10_000) / 100;
+  return { limit, percentage: part < whole ? Math.min(percentage, 99.99) : percentage };
 }
 
 /** percentText returns "62%". It rounds down: 100% means that the limit is reached. */

@@ -6,7 +6,7 @@ import { evidence } from "../../src/screens/imports/evidence.de.ts";
 import { fieldOf, layouts, missing, titleOf, widthOf, withField, wrongFields } from "../../src/screens/imports/mapping.ts";
 import { remaining, withChoices } from "../../src/screens/imports/choices.ts";
 import { kindOf } from "../../src/screens/imports/kinds.ts";
-import { cellOf, isOpen, isOrder, otherColumn, otherDay, otherLayout, questionsOf, readWith, sentenceOf, textOf } from "../../src/screens/imports/questions.ts";
+import { cellOf, isOpen, isOrder, otherColumn, otherDay, otherLayout, questionsOf, readWith, sentenceOf, stepOf, textOf } from "../../src/screens/imports/questions.ts";
 import { firstStep, perSecond, shownTabs, stepsOf, stopped, unassigned } from "../../src/screens/imports/steps.ts";
 import { fileName, queryOf } from "../../src/screens/export/file.ts";
 
@@ -141,6 +141,18 @@ test("the kind of a file by its start", () => {
   const starts = { pdf: ["%PDF-1.4"], excel: ["\uFFFD\uFFFD\u0011\u0871"], archive: ["PK\u0003\u0004", "\u001F\uFFFD\b"], image: ["\uFFFD\uFFFD\uFFFD\uFFFD", "\uFFFDPNG\r\n", "\0\0\0 ftypheic", "RIFF\0\0"], web: ["\n<!DOCTYPE html>", "<Html>", '<Workbook xmlns="urn:schemas-microsoft-com:office:spreadsheet">'] };
   for (const [kind, texts] of Object.entries(starts)) for (const text of texts) assert.equal(kindOf(text), kind, text);
   assert.equal(kindOf("Date,Payee\n"), undefined);
+});
+
+test("the step that corrects a question", () => {
+  const step = (code, status = "preview", of = mapping) => stepOf({ code, rows: [] }, { status, mapping: of });
+  // Dates with the year first cannot be exchanged with a button: no layout of the API has the day before the month.
+  assert.equal(otherLayout("YY/MM/DD"), undefined);
+  assert.equal(step("DATE_ORDER_INFERRED"), "columns");
+  assert.equal(step("DATE_ORDER_ASSUMED"), "columns");
+  assert.equal(step("DATE_ORDER_ASSUMED", "committed"), undefined);
+  assert.equal(step("DATE_ORDER_ASSUMED", "preview", { ...mapping, format: "qif" }), undefined);
+  assert.equal(step("WALLET_ASSUMED", "preview", undefined), "places");
+  assert.equal(step("SIGN_ASSUMED"), undefined);
 });
 
 test("the other way to read a date or an amount", () => {

@@ -1,6 +1,7 @@
 // The questions of an import: its warnings with their evidence. All functions are pure.
 import type { Digits } from "../../money/json";
-import { fieldOf, layouts, withField, type Field } from "./mapping";
+import { fieldOf, isTable, layouts, withField, type Field } from "./mapping";
+import type { Step } from "./steps";
 import type { Assumption, Import, Mapping, Row } from "./types";
 
 /** Question is a warning of an import, with what the file shows about it. */
@@ -61,6 +62,16 @@ export function questionsOf({ warnings, assumptions = [] }: Import): Question[] 
   });
   const rank = (of: Question) => (isFact(of.code) ? 1 : isOpen(of) ? 0 : 2);
   return questions.sort((a, b) => rank(a) - rank(b));
+}
+
+/** inColumns are the warnings that the user can correct in the step for columns. */
+const inColumns = ["AMOUNT_ASSUMED", "STATUS_ASSUMED", "BALANCE_MISMATCH", "COLUMNS_UNREAD", "DATE_ORDER_ASSUMED", "DATE_ORDER_INFERRED"];
+
+/** stepOf returns the step in which the user can correct what a question is about, while the import can change. */
+export function stepOf({ code }: Question, { status, mapping }: Pick<Import, "status" | "mapping">): Step | undefined {
+  if (status !== "preview") return undefined;
+  if (code === "WALLET_ASSUMED") return "places";
+  return inColumns.includes(code) && mapping && isTable(mapping) ? "columns" : undefined;
 }
 
 /** cellOf returns the first cell of a row with a value in a column of one of the fields. */

@@ -29,5 +29,6 @@ func TestPercentage(t *testing.T) {
 	} {
 		got := Percentage(tc.amount, tc.total)
 		require.InDelta(t, tc.want, got, 0, "%d of %d", tc.amount, tc.total)
+		require.Equal(t, tc.want < 0, math.Signbit(got), "%d of %d", tc.amount, tc.total)
 	}
 }

@@ -1,5 +1,5 @@
-const VERSION = "004224c526b1dd89";
-const FILES = ["/","/assets/Home-DmpEeHsF.js","/assets/account-Ca3uNMIS.js","/assets/base-D_qmMwZv.js","/assets/charts-CWxQansI.js","/assets/daily-tQKC3Zlq.js","/assets/data-BAM5JDIo.css","/assets/data-Dr1V5B9U.js","/assets/data-de-CoVOY2Mm.js","/assets/data-en-hxBNFadi.js","/assets/de-rHyPYWrM.js","/assets/en-O3d5Vd9d.js","/assets/index-BqcF0daw.js","/assets/rolldown-runtime-DK3Fl9T5.js","/assets/style-CxgIdE2f.css","/icon-180.png","/icon-192.png","/icon-512.png","/icon-maskable-512.png","/icon.svg","/manifest.webmanifest"];
+const VERSION = "d560e19c503d459c";
+const FILES = ["/","/assets/Home-DFkxndx4.js","/assets/account-CAmUDCgi.js","/assets/base-BjpYhW9m.js","/assets/charts-Dc3Dvrgu.js","/assets/daily-C1zpRQBd.js","/assets/data-BAM5JDIo.css","/assets/data-BUy7f4-1.js","/assets/data-de-DpIIUqb6.js","/assets/data-en-CZIWzAF0.js","/assets/de-OYJM95n_.js","/assets/en-DbK4oGo5.js","/assets/index-0Ftf_fqU.js","/assets/rolldown-runtime-DK3Fl9T5.js","/assets/style-CxgIdE2f.css","/icon-180.png","/icon-192.png","/icon-512.png","/icon-maskable-512.png","/icon.svg","/manifest.webmanifest"];
 // The service worker stores the files of the build, so that the console opens without a connection.
 // It never touches the API: data are stored by the pages (src/offline/store.ts). The build puts
 // VERSION and FILES in front of this file.

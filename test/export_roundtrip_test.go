@@ -84,7 +84,10 @@ func (u *user) populate(t *testing.T) {
 		return body
 	}
 	for i := range 50 {
-		u.record(transaction(i))
+		id := u.record(transaction(i))
+		if i%3 == 0 {
+			u.patch("/api/v1/transaction/"+id, object{"cleared": true}).ok("TRANSACTION_UPDATED")
+		}
 	}
 	for i := range 12 {
 		from, to := wallets[i%4], wallets[(i+1+i/4)%4]
@@ -104,6 +107,9 @@ func (u *user) populate(t *testing.T) {
 				ok("TRANSACTION_UPDATED")
 		}
 	}
+	u.reconcile(wallets[0].id, "2026-03-12", "2026-03-24")
+	u.reconcile(wallets[2].id, "2026-03-20", "2026-03-10")
+	u.reconcile(wallets[3].id, "2026-03-20")
 	// Legs that were matched may have different days, texts and external ids.
 	out := with(expense(wallets[0].id, categories[0], "7"),
 		object{"description": "out", "externalId": "camt:1"})
@@ -113,6 +119,19 @@ func (u *user) populate(t *testing.T) {
 		"outTransactionId": u.record(out),
 		"inTransactionId":  u.record(in),
 	}).created("TRANSFER_CREATED")
+}
+
+// reconcile reconciles a wallet with statements of days, and changes a transaction that the last of
+// them locks.
+func (u *user) reconcile(wallet string, days ...string) {
+	for i, day := range days {
+		u.post("/api/v1/wallet/"+wallet+"/reconciliations?adjust=true",
+			object{"date": day, "balance": 70 + i}).created("WALLET_RECONCILED")
+	}
+	locked := u.get("/api/v1/transaction?type=adjustment&cleared=true&walletId=" + wallet).
+		text("transactions.0.id")
+	u.patch("/api/v1/transaction/"+locked+"?unlock=true", object{"amount": 7}).
+		ok("TRANSACTION_UPDATED")
 }
 
 // importExport imports an export into the account of u and waits until it is committed.
@@ -136,12 +155,14 @@ func books(t *testing.T, file []byte) (lines []string) {
 		require.NoError(t, json.Unmarshal([]byte(line), &o))
 		objects = append(objects, o)
 		for kind, v := range o {
-			one := v.(object)
+			one, _ := v.(object)
 			switch kind {
 			case "wallet":
 				names[one["id"]] = fmt.Sprint(one["name"], one["currency"])
 			case "category":
 				names[one["id"]] = one["name"].(string)
+			case "reconciliation":
+				names[one["id"]] = fmt.Sprint(names[one["walletId"]], one["date"], one["balance"])
 			case "transaction":
 				if one["transferId"] != nil {
 					legs[one["transferId"]] = append(legs[one["transferId"]],
@@ -151,6 +172,8 @@ func books(t *testing.T, file []byte) (lines []string) {
 		}
 	}
 	for _, owned := range objects {
+		locks, locked := owned["reconciliationId"]
+		delete(owned, "reconciliationId")
 		for _, v := range owned {
 			one := v.(object)
 			if id, ok := one["transferId"]; ok {
@@ -172,6 +195,9 @@ func books(t *testing.T, file []byte) (lines []string) {
 			for _, field := range []string{"id", "createdAt", "updatedAt", "importId"} {
 				delete(one, field)
 			}
+		}
+		if locked {
+			owned["reconciliationId"] = names[locks]
 		}
 		text, err := json.Marshal(owned)
 		require.NoError(t, err)
@@ -198,11 +224,11 @@ func TestExportRoundTrip(t *testing.T) {
 		moved := newUser(t)
 		m := moved.importExport("books.jsonl", original)
 		require.Equal(t, "coffer", m.text("import.format"))
-		require.Equal(t, "80", m.text("import.counts.booked"))
+		require.Equal(t, "85", m.text("import.counts.booked"))
 		require.Equal(t, books(t, original), books(t, exported(moved, "json")))
 
 		again := moved.importExport("books.jsonl", original)
-		require.Equal(t, "80", again.text("import.counts.duplicate"))
+		require.Equal(t, "85", again.text("import.counts.duplicate"))
 		third := newUser(t)
 		third.importExport("books.jsonl", exported(moved, "json"))
 		require.Equal(t, books(t, original), books(t, exported(third, "json")))
@@ -213,7 +239,7 @@ func TestExportRoundTrip(t *testing.T) {
 			moved := newUser(t)
 			m := moved.importExport("books.csv", exported(me, query))
 			require.Equal(t, "coffer", m.text("import.format"))
-			require.Equal(t, "80", m.text("import.counts.booked"))
+			require.Equal(t, "85", m.text("import.counts.booked"))
 			require.Equal(t, rowsWithoutIDs(t, exported(me, "csv")),
 				rowsWithoutIDs(t, exported(moved, "csv")))
 		}

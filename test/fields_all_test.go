@@ -24,7 +24,7 @@ var noFieldTest = map[protoreflect.FullName]string{
 		"see notifications_test.go",
 	"coffer.auth.v1.Passkey":           "a client sets the name only, see passkeys_test.go",
 	"coffer.auth.v1.PersonalToken":     "no request changes it, see tokens_test.go",
-	"coffer.ledger.v1.Reconciliation":  "no request changes it, see reconciliations_test.go",
+	"coffer.ledger.v1.Reconciliation":  "no request changes it, see export_roundtrip_test.go",
 	"coffer.ledger.v1.View":            "no events, changes or exports have it, see views_test.go",
 	"coffer.budget.v1.Assignment":      "no request changes it, see goals_test.go",
 	"coffer.budget.v1.WebhookDelivery": "no request sets a field, see package webhook",

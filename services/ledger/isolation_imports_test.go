@@ -50,6 +50,20 @@ func (s *isolated) useBooks(ctx context.Context) {
 	s.commit(ctx, again)
 }
 
+// useReconciled imports an export with a reconciliation of a new wallet, and undoes the import.
+func (s *isolated) useReconciled(ctx context.Context) {
+	m := s.upload(ctx, "", `{"wallet":{"id":"w","name":"Vault","currency":"EUR","balance":2}}
+{"reconciliation":{"id":"r","walletId":"w","currency":"EUR","date":"2026-02-01","balance":2,`+
+		`"locked":1,"differs":false}}
+{"transaction":{"id":"t","amount":2,"currency":"EUR","type":"adjustment","walletId":"w",`+
+		`"date":"2026-02-01T00:00:00.000Z"},"reconciliationId":"r"}
+`)
+	s.commit(ctx, m)
+	s.record(s.imports.UndoImport(ctx, &ledgerv1.UndoImportRequest{Id: m.GetId()}))
+	s.imports.Jobs.RunQueued(ctx)
+	s.record(s.imports.ListImportRows(ctx, &ledgerv1.ListImportRowsRequest{Id: m.GetId()}))
+}
+
 // commit commits an import and lists its rows.
 func (s *isolated) commit(ctx context.Context, m *ledgerv1.Import) {
 	s.record(s.imports.CommitImport(ctx, &ledgerv1.CommitImportRequest{Id: m.GetId()}))

@@ -53,6 +53,7 @@ func (s *isolated) useMore(ctx context.Context) {
 	s.useImportedTransfers(ctx)
 	s.useSides(ctx)
 	s.useBooks(ctx)
+	s.useReconciled(ctx)
 	stream := &fixture.DownloadStream[ledgerv1.ExportTransactionsResponse]{Ctx: ctx}
 	err = export.New(s.env.Ledger, nil).
 		ExportTransactions(&ledgerv1.ExportTransactionsRequest{Format: "json"}, stream)
@@ -178,6 +179,8 @@ func (s *isolated) useTransfers(ctx context.Context) {
 const ownExport = `{"wallet":{"id":"w1","name":"Cash","currency":"EUR","balance":0,` +
 	`"initialBalance":0}}
 {"wallet":{"id":"w2","name":"Bank","currency":"EUR","balance":0,"initialBalance":0}}
+{"reconciliation":{"id":"r1","walletId":"w2","currency":"EUR","date":"2026-02-01","balance":5.00,` +
+	`"locked":1,"differs":false}}
 {"transaction":{"id":"t1","amount":-5.00,"currency":"EUR","type":"transfer",` +
 	`"date":"2026-02-01T10:00:00.000Z","walletId":"w1","transferId":"x"}}
 {"transaction":{"id":"t2","amount":5.00,"currency":"EUR","type":"transfer",` +

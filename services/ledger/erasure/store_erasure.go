@@ -13,7 +13,8 @@ import (
 // that it references. Triggers on splits and transactions write totals and tombstones, so those are
 // later.
 var tables = []string{
-	"import_rows", "import_creations", "imports", "import_profiles", "import_accounts",
+	"import_rows", "import_creations", "import_reconciliations", "imports", "import_profiles",
+	"import_accounts",
 	"rule_changes", "rule_jobs", "rule_wallets", "rules",
 	"attachment_chunks", "attachments", "splits", "transactions", "reconciliations",
 	"monthly_transfers", "monthly_totals", "receipt_images", "receipts",

@@ -10,6 +10,7 @@
 // complete one. The files:
 //
 //   - export.go: the RPC, the interface of encoders, and the steps of an export. Start reading here
+//   - books.go: the contents of an export without the transactions
 //   - filter.go: validates the filters of a request. store_export.go: the statements
 //   - csv.go, json.go: the tables. Package formats of imports reads both of them back (ADR 91)
 //   - hledger.go, beancount.go: the journals of plain-text accounting. journal.go has their common
@@ -32,7 +33,6 @@ import (
 	"github.com/coffer-budget/coffer/internal/rpc"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
-	"github.com/coffer-budget/coffer/services/ledger/accounts"
 	"github.com/coffer-budget/coffer/services/ledger/files"
 	"github.com/coffer-budget/coffer/services/ledger/posting"
 	"github.com/coffer-budget/coffer/services/ledger/request"
@@ -80,30 +80,6 @@ var supported = map[string]format{
 	"json":      {"application/x-ndjson", "jsonl", newJSON},
 	"hledger":   {"text/plain; charset=utf-8", "journal", newHledger},
 	"beancount": {"text/plain; charset=utf-8", "beancount", newBeancount},
-}
-
-// books holds the contents of an export without the transactions: the wallets and the categories.
-type books struct {
-	// wallets and categories are in the order of their creation.
-	wallets    []wallet
-	categories []category
-	// whole is set if the export has all transactions of its wallets from the first one on. Only
-	// then do opening balances and transactions add up to a balance, so a journal with another
-	// filter has no opening balances.
-	whole bool
-	// end is the exclusive end of the exported transactions, or nil.
-	end *time.Time
-}
-
-type wallet struct {
-	walletRow
-	shown *ledgerv1.Wallet
-}
-
-type category struct {
-	ID    uuid.UUID
-	Name  string
-	shown *ledgerv1.Category
 }
 
 type entry struct {
@@ -244,30 +220,4 @@ func eachEntry(ctx context.Context, q pg.Querier, chosen filter, do func(entry) 
 		last := page[len(page)-1]
 		chosen.after = &position{last.Date, last.ID}
 	}
-}
-
-func selectBooks(ctx context.Context, q pg.Querier, filter filter) (books, error) {
-	whole := filter.from == nil && len(filter.categories)+len(filter.tags) == 0 &&
-		filter.Origin == (request.Origin{})
-	result := books{whole: whole, end: filter.end}
-	rows, err := selectWallets(ctx, q, filter)
-	if err != nil {
-		return books{}, err
-	}
-	shown, err := accounts.AllWallets(ctx, q, filter.owner)
-	if err != nil {
-		return books{}, err
-	}
-	for _, w := range rows {
-		result.wallets = append(result.wallets, wallet{walletRow: w, shown: shown[w.ID]})
-	}
-	all, err := accounts.AllCategories(ctx, q, filter.owner)
-	if err != nil {
-		return books{}, err
-	}
-	for _, c := range all {
-		result.categories = append(result.categories,
-			category{ID: uuid.MustParse(c.GetId()), Name: c.GetName(), shown: c})
-	}
-	return result, nil
 }

@@ -61,6 +61,10 @@ func (s *Imports) finish(
 	}
 	details.Accounts = resolving.Accounts(imp.Format, owned, facts.Accounts, assigned)
 	details.Categories = resolving.Categories(owned, facts.Categories)
+	err = staging.CopyReconciliations(ctx, tx, imp.OwnerID, imp.ID, facts.Reconciliations)
+	if err != nil {
+		return err
+	}
 	if known && form.wallet == nil {
 		if err := s.assumeWallet(ctx, tx, imp.OwnerID, details, owned); err != nil {
 			return err

@@ -11,7 +11,7 @@
 //
 //   - reconciliations.go: the RPCs of reconciliations. adjustments.go: CreateAdjustment
 //   - stated.go: the balance that a request states. store_reconciliations.go: the statements
-//   - export.go: the rows in the archive of an account
+//   - export.go: the rows in exports. restore.go: reconciliations of an export that is imported
 //
 // Reconciliations implements ReconciliationService.
 package reconciliations
@@ -199,19 +199,16 @@ func (s *Reconciliations) DeleteReconciliation(
 		if err := posting.ShareOwner(ctx, tx, owner); err != nil {
 			return err
 		}
-		found, err := selectReconciliation(ctx, tx, owner, wallet, id)
-		if err != nil {
+		found, err := selectReconciliation(ctx, tx, owner, id)
+		switch {
+		case err != nil:
 			return pg.IfNoRows(err, errReconciliationNotFound)
-		}
-		if !found.Latest {
+		case found.WalletID != wallet:
+			return errReconciliationNotFound
+		case !found.Latest:
 			return errReconciliationNotLatest
 		}
-		if err := deleteReconciliation(ctx, tx, found.reconciliation); err != nil {
-			return err
-		}
-		return s.Publish(ctx, tx, owner, &ledgerv1.ReconciliationDeleted{
-			OwnerId: owner.String(), Reconciliation: found.proto(),
-		})
+		return remove(ctx, tx, s.Ledger, found.reconciliation)
 	})
 	if err != nil {
 		return nil, err

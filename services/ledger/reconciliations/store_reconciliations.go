@@ -63,6 +63,28 @@ func insertReconciliation(
 		r.CreatedAt)
 }
 
+// insertRestored inserts a reconciliation of an export, and locks those of the transactions that a
+// reconciliation of its wallet can lock. It differs if it did, or if their number is not r.Locked.
+func insertRestored(
+	ctx context.Context, q pg.Querier, r reconciliation, differed bool, transactions []uuid.UUID,
+) (differs bool, err error) {
+	return pg.Value[bool](ctx, q, `
+		WITH locked AS (
+			UPDATE transactions
+			SET reconciliation_id = $2, seq = (SELECT taken_seq($1))
+			WHERE owner_id = $1 AND id = ANY($10) AND wallet_id = $3 AND currency = $4 AND cleared
+				AND reconciliation_id IS NULL
+			RETURNING 1
+		)
+		INSERT INTO reconciliations (owner_id, id, wallet_id, currency, date, balance_minor, locked,
+			differs, created_at)
+		SELECT $1, $2, $3, $4, $5, $6, $7::integer, $8 OR count(*) <> $7, $9
+		FROM locked
+		RETURNING differs`,
+		r.OwnerID, r.ID, r.WalletID, r.Currency, r.Date, r.BalanceMinor, r.Locked, differed,
+		r.CreatedAt, transactions)
+}
+
 // selectReconciliations returns up to limit of the reconciliations of a wallet after one, the
 // newest first.
 func selectReconciliations(
@@ -82,17 +104,15 @@ type placed struct {
 	Latest bool
 }
 
-// selectReconciliation returns a reconciliation of an owner's wallet, or pgx.ErrNoRows.
-func selectReconciliation(
-	ctx context.Context, q pg.Querier, owner, wallet, id uuid.UUID,
-) (placed, error) {
+// selectReconciliation returns a reconciliation of an owner, or pgx.ErrNoRows.
+func selectReconciliation(ctx context.Context, q pg.Querier, owner, id uuid.UUID) (placed, error) {
 	return pg.One[placed](ctx, q, `
 		SELECT `+columns+`, NOT EXISTS (
 			SELECT FROM reconciliations l
-			WHERE l.owner_id = $1 AND l.wallet_id = $2 AND l.currency = r.currency
+			WHERE l.owner_id = $1 AND l.wallet_id = r.wallet_id AND l.currency = r.currency
 				AND l.id > r.id) AS latest
 		FROM reconciliations r
-		WHERE r.owner_id = $1 AND r.wallet_id = $2 AND r.id = $3`, owner, wallet, id)
+		WHERE r.owner_id = $1 AND r.id = $2`, owner, id)
 }
 
 // deleteReconciliation deletes a reconciliation, and unlocks its transactions.

@@ -33,8 +33,8 @@ func (x *executor) inChunk(
 	})
 }
 
-// commitChunk books the next rows, and ends the job if there are none. after is the number of the
-// last row that was considered.
+// commitChunk books the next rows. If there are none, it restores the next reconciliation, and ends
+// the job after the last one. after is the number of the last row that was considered.
 func (x *executor) commitChunk(
 	ctx context.Context, j jobs.Job, after *int32, pace *jobs.Pace,
 ) (finished bool, err error) {
@@ -44,8 +44,12 @@ func (x *executor) commitChunk(
 		if err != nil {
 			return err
 		}
-		if finished = len(rows) == 0; finished {
-			return x.complete(ctx, tx, j, e)
+		if len(rows) == 0 {
+			found, err := x.reconcile(ctx, tx, e)
+			if finished = err == nil && !found; finished {
+				err = x.complete(ctx, tx, j, e)
+			}
+			return err
 		}
 		position = rows[len(rows)-1].N
 		return x.book(ctx, tx, e, rows)

@@ -13,6 +13,7 @@
 //     replace.go: its rows whose payment was pending in an earlier file, and their undo.
 //     transaction.go: the transactions of a row. pair.go: rows whose transfer has its other leg
 //     already. legs.go: rows that are a leg already
+//   - reconcile.go: the reconciliations of a commit, and their deletion by an undo
 //   - undo.go: a chunk of an undo. delete.go: a chunk of a deletion
 package booking
 
@@ -51,7 +52,7 @@ func NewQueue(a *accounts.Accounts, key staging.AccountKey, log *slog.Logger) *j
 
 // chunks returns the function that runs the chunks of a job.
 func (x *executor) chunks(j jobs.Job) jobs.Chunk {
-	p := &progress{undone: math.MaxInt32}
+	p := &progress{undone: math.MaxInt32, unreconciled: math.MaxInt32}
 	return func(ctx context.Context, pace *jobs.Pace) (finished bool, err error) {
 		return x.runChunk(ctx, &j, p, pace)
 	}
@@ -64,6 +65,10 @@ type progress struct {
 	committed, undone int32
 	// created is set if the commit has created all wallets and categories.
 	created bool
+	// unreconciled is the last reconciliation that the undo considered, and unlocked is set if it
+	// has considered all of them.
+	unreconciled int32
+	unlocked     bool
 	// emptied is set if the undo has considered all rows.
 	emptied bool
 	// deleted is the last creation that the undo considered. It does not try one again that is in

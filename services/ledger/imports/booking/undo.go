@@ -16,11 +16,16 @@ import (
 )
 
 // undoChunk runs the next step of an undo, and ends the job after the last one: it deletes the
-// transactions of booked rows, then unlinks matched transactions, and then deletes the wallets and
-// categories that the commit created.
+// reconciliations that the commit restored and the transactions of booked rows, then unlinks
+// matched transactions, and then deletes the wallets and categories that the commit created.
 func (x *executor) undoChunk(
 	ctx context.Context, job jobs.Job, progress *progress, pace *jobs.Pace,
 ) (finished bool, err error) {
+	if !progress.unlocked {
+		found, err := x.unreconcile(ctx, job, progress)
+		progress.unlocked = err == nil && !found
+		return false, err
+	}
 	if !progress.emptied {
 		found, err := x.removeChunk(ctx, job, progress, pace)
 		progress.emptied = err == nil && !found

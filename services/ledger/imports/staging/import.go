@@ -8,7 +8,8 @@
 //   - change.go: an update that a job applies
 //   - store_imports.go and store_rows.go: the statements on both tables. store_ends.go: the undo,
 //     the deletion and the expiry of imports. store_profiles.go and store_accounts.go: the mappings
-//     and wallets that later imports reuse
+//     and wallets that later imports reuse. store_creations.go and store_reconciliations.go: the
+//     wallets, categories and reconciliations that a commit creates
 package staging
 
 import (

@@ -60,6 +60,16 @@ func NextCreation(
 	return creation, true, nil
 }
 
+// SelectCreatedWallets returns the wallets that the commit of an import has created.
+func SelectCreatedWallets(
+	ctx context.Context, q pg.Querier, owner, id uuid.UUID,
+) ([]uuid.UUID, error) {
+	return pg.Values[uuid.UUID](ctx, q, `
+		SELECT id
+		FROM import_creations
+		WHERE owner_id = $1 AND import_id = $2 AND kind = 'wallet'`, owner, id)
+}
+
 // DeleteCreation deletes the record of a creation that does not exist any more.
 func DeleteCreation(ctx context.Context, q pg.Querier, owner, id, creation uuid.UUID) error {
 	return pg.Exec(ctx, q,

@@ -10,6 +10,7 @@
 // transaction keeps the external id from its bank, so that a later file of the bank recognizes it.
 //
 //   - coffer.go: the JSON lines. Start reading at Parse
+//   - reconciliations.go: the reconciliations in them
 //   - csv.go: the CSV file
 package coffer
 
@@ -32,15 +33,18 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/written"
 )
 
-// object is a line of Coffer's own export. Each line is a JSON object with one member, which names
-// the kind of the object: {"wallet": {...}}, {"category": {...}}, {"rate": {...}} or
-// {"transaction": {...}}. The values are the objects of the API. Wallets and categories come before
-// the transactions that refer to them. Both legs of a transfer are transactions. Other kinds are
-// skipped, so that later exports may have more.
+// object is a line of Coffer's own export. Each line is a JSON object with a member that names the
+// kind of the object: {"wallet": {...}}, {"category": {...}}, {"rate": {...}}, {"reconciliation":
+// {...}} or {"transaction": {...}}. The values are the objects of the API. The line of a
+// reconciled transaction also has the id of its reconciliation. Objects come before those that
+// refer to them. Both legs of a transfer are transactions. Other kinds are skipped, so that later
+// exports may have more.
 type object struct {
-	Wallet      *wallet      `json:"wallet"`
-	Category    *category    `json:"category"`
-	Transaction *transaction `json:"transaction"`
+	Wallet           *wallet         `json:"wallet"`
+	Category         *category       `json:"category"`
+	Reconciliation   *reconciliation `json:"reconciliation"`
+	Transaction      *transaction    `json:"transaction"`
+	ReconciliationID string          `json:"reconciliationId"`
 }
 
 type wallet struct {
@@ -110,6 +114,9 @@ type parser struct {
 	in         *statement.Input
 	wallets    map[string]string // Account keys by id.
 	categories map[string]string // Names by id.
+	// reconciliations holds positions in Facts.Reconciliations by id.
+	reconciliations map[string]int
+	records         int32
 }
 
 // Parse parses Coffer's own export.
@@ -118,6 +125,7 @@ func Parse(in *statement.Input) iter.Seq2[statement.Record, error] {
 	return func(yield func(statement.Record, error) bool) {
 		parser := &parser{
 			in: in, wallets: make(map[string]string), categories: make(map[string]string),
+			reconciliations: make(map[string]int),
 		}
 		source := scan.NewLines(in.Text)
 		source.Limit = maxLine
@@ -174,10 +182,13 @@ func (p *parser) line(text []byte, line int) (*statement.Record, error) {
 		p.categories[c.ID] = name
 		p.in.Facts.Categories = append(p.in.Facts.Categories,
 			statement.Category{Name: name, Color: c.Color, Icon: c.Icon, Kind: c.Kind})
+	case object.Reconciliation != nil:
+		return nil, p.reconciliation(object.Reconciliation, line)
 	case object.Transaction != nil:
 		r := p.transaction(object.Transaction)
 		r.Line = line
-		return &r, nil
+		p.records++
+		return &r, p.lock(object.ReconciliationID, line)
 	}
 	return nil, nil
 }

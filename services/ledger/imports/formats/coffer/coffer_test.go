@@ -1,7 +1,9 @@
 package coffer_test
 
 import (
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -20,6 +22,49 @@ func TestParse(t *testing.T) {
 	require.Equal(t, "coffer:t", records[0].ExternalID)
 	require.Equal(t, []string{"-6.00", "1.00"},
 		[]string{records[1].Splits[0].Amount, records[1].Splits[1].Amount})
+}
+
+// TestParseReconciliations assigns records to the reconciliations that lock them. An export of some
+// transactions may lack a reconciliation.
+func TestParseReconciliations(t *testing.T) {
+	t.Parallel()
+	const wallet = `{"wallet":{"id":"w","name":"Bank","currency":"EUR","balance":5}}` + "\n"
+	locked := func(id string) string {
+		return `{"transaction":{"amount":5,"currency":"EUR","type":"adjustment",` +
+			`"date":"2026-02-01T10:00:00.000Z","walletId":"w"},"reconciliationId":"` + id + "\"}\n"
+	}
+	reconciliation := func(fields string) string {
+		return `{"reconciliation":{"id":"r",` + fields + `}}` + "\n"
+	}
+	const fields = `"walletId":"w","currency":"EUR","date":"2026-02-01","balance":-5.25,` +
+		`"locked":3,"differs":true`
+	_, facts := fixture.ReadAll(t, wallet+reconciliation(fields)+locked("")+locked("r")+
+		locked("other")+locked("r"), statement.Options{})
+	require.Equal(t, []statement.Reconciliation{{
+		Account: "Bank", Currency: "EUR", BalanceMinor: -525, Locked: 3, Differs: true,
+		Date: time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC), Rows: []int32{2, 4},
+	}}, facts.Reconciliations)
+	for name, replaced := range map[string][2]string{
+		"unknown wallet": {`"w"`, `"x"`}, "no currency": {`"EUR"`, `""`},
+		"unknown currency": {"EUR", "QQQ"}, "day": {"2026-02-01", "01.02.2026"},
+		"decimals": {"-5.25", "-5.255"}, "negative count": {"3", "-3"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := fixture.Count(strings.NewReader(wallet +
+				reconciliation(strings.Replace(fields, replaced[0], replaced[1], 1))))
+			require.ErrorContains(t, err, "the reconciliation has a field")
+		})
+	}
+	t.Run("limits", func(t *testing.T) {
+		t.Parallel()
+		_, err := fixture.Count(strings.NewReader(wallet + reconciliation(fields) +
+			strings.Repeat(locked("r"), 20_001)))
+		require.ErrorContains(t, err, "locks more than 20000 transactions")
+		_, err = fixture.Count(strings.NewReader(wallet +
+			strings.Repeat(reconciliation(fields), 20_001)))
+		require.ErrorContains(t, err, "more than 20000 reconciliations")
+	})
 }
 
 // TestParseCSV reads an export as CSV. Its second split has parts without a description.

@@ -234,12 +234,27 @@ type Category struct {
 	Name, Color, Icon, Kind string
 }
 
+// Reconciliation is a reconciliation of an account. Only Coffer's own export has them.
+type Reconciliation struct {
+	Account  string // Key of one of Facts.Accounts.
+	Currency string
+	Date     time.Time
+	// BalanceMinor is the balance of the statement, in minor units.
+	BalanceMinor int64
+	// Locked is the number of transactions that it has locked, of which some may be unlocked since.
+	Locked  int32
+	Differs bool
+	Rows    []int32 // Numbers of the records that it locks.
+}
+
 // Facts holds the properties of a file that are only known after its last record.
 type Facts struct {
 	Format     string
 	Accounts   []Account // None in formats with a mapping, whose records name their accounts.
 	Categories []Category
-	Warnings   []string // Sorted, each once.
+	// Reconciliations are in the order of their creation.
+	Reconciliations []Reconciliation
+	Warnings        []string // Sorted, each once.
 	// Assumptions has at most one entry for each of the warnings.
 	Assumptions []Assumption
 }

@@ -60,7 +60,7 @@ func (s *server) handler(ctx context.Context, routes []*transcoding.Route) (http
 	}
 	own := endpoints(s.conns, s.verifier, site, s.log)
 	fallback := newRouter(routes, own, site, s.log)
-	mux, err := newMux(routes, services, own, fallback)
+	mux, err := newMuxes(routes, services, own, fallback)
 	if err != nil {
 		return nil, err
 	}
@@ -125,37 +125,58 @@ func (s *server) services(
 	return services, nil
 }
 
-// newMux returns a mux with the RPCs and the endpoints. It matches paths and reports unknown ones
-// to fallback; decoding, calls and responses are ours (ADR 64). If several paths match, the mux
+// muxes has a mux for each resource, by the first segment of its paths. A mux compares a path with
+// one route after another and allocates memory for each, so each resource would slow down the
+// others (BenchmarkHandler). The mux without a name handles the paths of no resource.
+type muxes map[string]*runtime.ServeMux
+
+// newMuxes returns the muxes with the RPCs and the endpoints. They match paths and report unknown
+// ones to fallback; decoding, calls and responses are ours (ADR 64). If several paths match, a mux
 // prefers the one that was registered last. Its fallbacks from POST to other methods are off: an
 // operation has one method.
-func newMux(
+func newMuxes(
 	routes []*transcoding.Route, services map[protoreflect.FullName]*transcoding.Service,
 	own []endpoint, fallback *router,
-) (*runtime.ServeMux, error) {
-	mux := runtime.NewServeMux(
-		runtime.WithErrorHandler(fallback.handleError),
-		runtime.WithRoutingErrorHandler(fallback.handleRoutingError),
-		runtime.WithDisablePathLengthFallback(),
-		runtime.WithDisableHTTPMethodOverride(),
-	)
+) (muxes, error) {
+	m := muxes{}
+	mux := func(path string) *runtime.ServeMux {
+		name := admission.FirstSegment(path)
+		if m[name] == nil {
+			m[name] = runtime.NewServeMux(
+				runtime.WithErrorHandler(fallback.handleError),
+				runtime.WithRoutingErrorHandler(fallback.handleRoutingError),
+				runtime.WithDisablePathLengthFallback(),
+				runtime.WithDisableHTTPMethodOverride(),
+			)
+		}
+		return m[name]
+	}
 	for _, route := range byVariables(routes) {
 		handler := transcoding.NewHandler(route, services[route.Service()])
-		if err := register(mux, route.Verb, route.Template, handler.Handle); err != nil {
+		err := register(mux(route.Template), route.Verb, route.Template, handler.Handle)
+		if err != nil {
 			return nil, err
 		}
 	}
 	for _, e := range own {
-		if err := register(mux, http.MethodGet, e.path, e.handle); err != nil {
+		if err := register(mux(e.path), http.MethodGet, e.path, e.handle); err != nil {
 			return nil, err
 		}
 	}
-	return mux, nil
+	return m, nil
 }
 
-// byVariables returns the routes with the most variables first. The mux compares a path with one
-// route after another, beginning with the last, and allocates memory for each: lists, which clients
-// read most, have no variable.
+// ServeHTTP implements http.Handler.
+func (m muxes) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	mux, ok := m[admission.FirstSegment(r.URL.Path)]
+	if !ok {
+		mux = m[""]
+	}
+	mux.ServeHTTP(w, r)
+}
+
+// byVariables returns the routes with the most variables first, so that a mux prefers a path to a
+// pattern that also matches it.
 func byVariables(routes []*transcoding.Route) []*transcoding.Route {
 	return slices.SortedStableFunc(slices.Values(routes), func(a, b *transcoding.Route) int {
 		return strings.Count(b.Template, "{") - strings.Count(a.Template, "{")

@@ -53,10 +53,10 @@ func (s *LoadShedder) NewLimiter(ctx context.Context, service string) *Limiter {
 
 // Cover sheds the requests below the first segment of a path while the limiter is full. Each first
 // segment belongs to one service.
-func (s *LoadShedder) Cover(path string, l *Limiter) { s.paths[firstSegment(path)] = l }
+func (s *LoadShedder) Cover(path string, l *Limiter) { s.paths[FirstSegment(path)] = l }
 
 // Limiter returns the limiter that covers a path, or nil.
-func (s *LoadShedder) Limiter(path string) *Limiter { return s.paths[firstSegment(path)] }
+func (s *LoadShedder) Limiter(path string) *Limiter { return s.paths[FirstSegment(path)] }
 
 // Shed is the middleware that passes requests to a service at its concurrency limit to reject. It
 // is the outermost one, so that a rejected request costs as little as possible.
@@ -70,8 +70,8 @@ func (s *LoadShedder) Shed(next, reject http.Handler) http.Handler {
 	})
 }
 
-// firstSegment returns "wallet" for /api/v1/wallet/{id}.
-func firstSegment(path string) string {
+// FirstSegment returns "wallet" for /api/v1/wallet/{id}, and "" for a path outside of the API.
+func FirstSegment(path string) string {
 	rest, _ := strings.CutPrefix(path, "/api/v1/")
 	first, _, _ := strings.Cut(rest, "/")
 	return first

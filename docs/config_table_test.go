@@ -24,7 +24,8 @@ var readers = map[string]string{
 	"internal/app": "every process", "internal/rpc": "every service",
 	"internal/mtls": "every service, gateway", "internal/outbox": "auth, ledger, budget",
 	"gateway": "gateway", "devstack": "make run", "services/auth": "auth",
-	"services/auth/internal/mail": "auth", "services/ledger": "ledger", "services/budget": "budget",
+	"services/auth/internal/mail": "auth", "services/auth/internal/oidc": "auth",
+	"services/ledger": "ledger", "services/budget": "budget",
 	"services/ocr": "ocr", "services/ocr/recognition": "ocr",
 }
 

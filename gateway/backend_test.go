@@ -38,6 +38,7 @@ import (
 type backend struct {
 	authv1.UnimplementedAuthServiceServer
 	authv1.UnimplementedTokenServiceServer
+	authv1.UnimplementedOidcServiceServer
 	ledgerv1.UnimplementedLedgerServiceServer
 	ledgerv1.UnimplementedAttachmentServiceServer
 	ledgerv1.UnimplementedSettingsServiceServer
@@ -70,6 +71,7 @@ func newBackend(t *testing.T, answers map[string]any) *backend {
 		grpc.UnknownServiceHandler(backend.answerOther))
 	authv1.RegisterAuthServiceServer(server, backend)
 	authv1.RegisterTokenServiceServer(server, backend)
+	authv1.RegisterOidcServiceServer(server, backend)
 	ledgerv1.RegisterLedgerServiceServer(server, backend)
 	ledgerv1.RegisterAttachmentServiceServer(server, backend)
 	ledgerv1.RegisterSettingsServiceServer(server, backend)

@@ -100,3 +100,53 @@ func TestSessionCookieCORS(t *testing.T) {
 	require.Empty(t, r.Header.Get("Access-Control-Allow-Headers"))
 	require.Empty(t, r.Header.Get("Access-Control-Allow-Credentials"))
 }
+
+// TestOidcRedirect sends the steps of a sign-in with an identity provider.
+func TestOidcRedirect(t *testing.T) {
+	t.Parallel()
+	set := &restv1.Cookie{Value: "sealed-flow", MaxAge: 60}
+	const cookies = "coffer-oidc=sealed-flow; coffer=session"
+	const flow = "coffer-oidc=sealed-flow; Path=/; Max-Age=60; HttpOnly; SameSite=Lax"
+	t.Run("start", func(t *testing.T) {
+		t.Parallel()
+		a := newAPI(t, map[string]any{"StartOidc": &authv1.StartOidcResponse{
+			Location: "https://login.example/?state=s", Cookie: set,
+		}})
+		r := a.send("GET", "/api/v1/auth/oidc/home/start?returnTo=/budgets", "")
+		require.Equal(t, http.StatusFound, r.StatusCode, r.text)
+		require.Equal(t, "https://login.example/?state=s", r.Header.Get("Location"))
+		require.Equal(t, []string{flow}, r.Header.Values("Set-Cookie"))
+		require.Equal(t, "{}\n", r.text)
+		require.Equal(t, "no-store", r.Header.Get("Cache-Control"))
+		require.Equal(t, "/budgets", received[*authv1.StartOidcRequest](a).GetReturnTo())
+	})
+	t.Run("callback", func(t *testing.T) {
+		t.Parallel()
+		a := newAPI(t, map[string]any{"FinishOidc": &authv1.FinishOidcResponse{
+			Location: "/#oidc=the-code", Cookie: set,
+		}})
+		r := a.send("GET", "/api/v1/auth/oidc/home/callback?state=s&code=provider-code&iss=x", "",
+			"Cookie", cookies)
+		require.Equal(t, http.StatusFound, r.StatusCode, r.text)
+		require.Equal(t, "/#oidc=the-code", r.Header.Get("Location"))
+		got := received[*authv1.FinishOidcRequest](a)
+		require.Equal(t, []string{"home", "s", "provider-code", "sealed-flow"},
+			[]string{got.GetProvider(), got.GetState(), got.GetCode(), got.GetCookie()})
+		for _, secret := range []string{"the-code", "provider-code", "sealed-flow"} {
+			require.NotContains(t, a.logs.String(), secret)
+		}
+	})
+	t.Run("exchange", func(t *testing.T) {
+		t.Parallel()
+		a := newAPI(t, map[string]any{"ExchangeOidc": &authv1.ExchangeOidcResponse{
+			AccessToken: "a", Cookie: &restv1.Cookie{Value: "the-refresh-token", MaxAge: 60},
+		}})
+		r := a.send("POST", "/api/v1/auth/oidc/exchange?session=cookie", `{"code":"the-code"}`,
+			"Cookie", cookies)
+		require.Equal(t, http.StatusOK, r.StatusCode, r.text)
+		require.Equal(t, []string{"coffer=the-refresh-token; Path=/; Max-Age=60; HttpOnly; " +
+			"SameSite=Strict"}, r.Header.Values("Set-Cookie"))
+		require.NotContains(t, r.text, "the-refresh-token")
+		require.Equal(t, "sealed-flow", received[*authv1.ExchangeOidcRequest](a).GetCookie())
+	})
+}

@@ -77,6 +77,10 @@ func TestDecodeQueryRejectsUnknownParameters(t *testing.T) {
 	gate := newAPI(t, nil)
 	doc := document(t)
 	for _, route := range routes {
+		// Identity providers add parameters of their own (TestOidcRedirect).
+		if route.Method.Name() == "FinishOidc" {
+			continue
+		}
 		t.Run(string(route.Method.Name()), func(t *testing.T) {
 			t.Parallel()
 			path := strings.NewReplacer("{", "", "}", "").Replace(route.Template)

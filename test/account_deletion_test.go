@@ -23,8 +23,9 @@ func (u *user) leave() string {
 	return started.text("deletionId")
 }
 
-// TestDeleteAccount deletes the account of a user who shares budgets with a friend. Afterwards no
-// table and no event names the user, and the wallets of the friend are the same.
+// TestDeleteAccount deletes the account of a user who shares budgets with a friend, and has signed
+// in with an identity provider. Afterwards no table and no event names the user, and the wallets of
+// the friend are the same.
 func TestDeleteAccount(t *testing.T) {
 	t.Parallel()
 	if stack == nil {
@@ -32,6 +33,11 @@ func TestDeleteAccount(t *testing.T) {
 	}
 	me, friend := newUser(t), newUser(t)
 	me.fillAccount(t, friend)
+	browser := &surfer{user: me}
+	browser.exchange(browser.signInAt(browser.startLink(), me.email)).ok("OIDC_LINKED")
+	code := object{"code": browser.signInAt(browser.start(), me.email)}
+	browser.post("/api/v1/auth/oidc/exchange", code, "Cookie", browser.cookie,
+		"Idempotency-Key", "k").ok("LOGIN_SUCCESS")
 	kept := friend.items("/api/v1/wallet", "wallets")
 	db, err := pgxpool.New(t.Context(), stack.Databases[""])
 	require.NoError(t, err)

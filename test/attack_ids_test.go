@@ -21,6 +21,7 @@ var kinds = map[string]string{
 	"reconciliations": "reconciliation",
 	"deletion":        "deletion", "views": "view", "goals": "goal",
 	"assignments": "assignment", "passkeys": "passkey",
+	"oidc": "provider", "identities": "identity",
 }
 
 // params returns the kind of resource for each id in the operation's path.

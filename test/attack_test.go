@@ -53,7 +53,7 @@ type attackRun struct {
 func TestAttacks(t *testing.T) {
 	t.Parallel()
 	own := ownStack(t, os.Getenv("TEST_DATABASE_URL"),
-		map[string]string{"RATE_LIMIT": "0", "TRUST_PROXY_HOPS": "1"})
+		withProvider(map[string]string{"RATE_LIMIT": "0", "TRUST_PROXY_HOPS": "1"}))
 	run := &attackRun{stack: own}
 	run.victim, run.victimIDs = run.newUserWithResources(t, victimMark)
 	run.attacker, run.attackerIDs = run.newUserWithResources(t, "Mine")
@@ -118,6 +118,7 @@ func (s *attackRun) newUserWithResources(t *testing.T, word string) (*user, map[
 	me.invite(ids["budget"], friend, "editor", "accepted")
 	ids["member"] = friend.id
 	ids["session"] = me.get("/api/v1/auth/sessions").ok("SESSIONS_FETCHED").text("sessions.0.id")
+	ids["provider"], ids["identity"] = uuid.NewString(), me.linkIdentity()
 	ids["token"] = me.newPersonalToken("read").text("personalToken.id")
 	ids["passkey"] = me.addPasskey(word).id
 	ids["notification"] = me.notified("budget.v1.invitation.answered", 1)[0]["id"].(string)
@@ -282,7 +283,7 @@ func (s *attackRun) body(t *testing.T, operation operation) object {
 			// tags no addTags and removeTags, and one with a code no recoveryCode and assertion.
 			require.Contains(t, []string{
 				"endDate", "response", "externalId", "splits", "mapping", "addTags", "removeTags",
-				"cleared", "recoveryCode", "assertion",
+				"cleared", "recoveryCode", "assertion", "returnTo",
 			}, field, "add this field of %s to this test", operation.OperationID)
 		}
 	}

@@ -26,7 +26,8 @@ type worstRequest struct {
 // expensive patterns.
 func newCostRun(t *testing.T) *costRun {
 	t.Helper()
-	own := ownStack(t, "", map[string]string{"RATE_LIMIT": "0", "TRUST_PROXY_HOPS": "1"})
+	own := ownStack(t, "",
+		withProvider(map[string]string{"RATE_LIMIT": "0", "TRUST_PROXY_HOPS": "1"}))
 	costs := &costRun{stack: own, resources: &attackRun{stack: own}}
 	costs.other = newUserAt(t, own.URL, "Other")
 	costs.u, costs.resources.attackerIDs = costs.resources.newUserWithResources(t, "Costly")

@@ -53,6 +53,13 @@ var notMeasured = map[string]string{
 	"revertEmail":           "it needs the link of a mail, and hashes nothing",
 	"verifyEmail":           "it needs the link of a mail, and hashes nothing",
 
+	"startOidc":  "it needs an identity provider, and no query",
+	"linkOidc":   "it needs an identity provider, and reads one row",
+	"finishOidc": "it needs an identity provider, and writes one row",
+
+	"exchangeOidc":       "it needs an identity provider, and starts a session, as login does",
+	"deleteOidcIdentity": "it needs an identity provider, and deletes one row",
+
 	"openInvitation": "it needs the link of a mail, and reads two rows",
 }
 

@@ -54,16 +54,18 @@ func TestExamples(t *testing.T) {
 	recorder.sharing(ada, grace, recorder.budget(ada, wallet, category))
 	recorder.webhooks(ada)
 	recorder.tokens(ada)
+	recorder.identities(ada)
 	recorder.sessions(ada)
 	recorder.deletions(ada, wallet, category)
 	recorder.parts(recorder.user("Lin"))
 	recorder.leaving(recorder.user("Mary"))
 
 	for _, o := range operations() {
-		// A file has no example.
+		// A file or a redirect has no example.
 		files := []string{
 			"getReceiptImage", "downloadAttachment", "exportTransactions",
-			"exportSeries", "exportAccount", "exportComparison", "exportBalances",
+			"startOidc", "finishOidc", "exportSeries", "exportAccount", "exportComparison",
+			"exportBalances",
 		}
 		require.True(t,
 			recorder.examples[o.OperationID] != nil || slices.Contains(files, o.OperationID),

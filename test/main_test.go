@@ -75,14 +75,14 @@ func run(m *testing.M) (code int, err error) {
 	}
 	defer func() { _ = os.Remove(record.file.Name()) }()
 	stack, err = devstack.StartEphemeral(context.Background(), os.Getenv("TEST_DATABASE_URL"),
-		map[string]string{
+		withProvider(map[string]string{
 			"RATE_LIMIT": "0",
 			// Empty without make. Tesseract then reads alone.
 			"OCR_NEURAL": os.Getenv("OCR_NEURAL"),
 			// All tests share the processors with the OCR engine, which then may need longer than
 			// the default limit.
 			"OCR_ENGINE_TIMEOUT": "50s",
-		})
+		}))
 	if err != nil {
 		return 0, fmt.Errorf("starting a stack: %w", err)
 	}

@@ -50,6 +50,10 @@ var testedElsewhere = map[string]string{
 	"listChanges SYNC_CURSOR_EXPIRED":                   "TestChangesExpiredCursor",
 	"REAUTHENTICATION_REQUIRED":                         "TestAdmitStepUp",
 	"EMAIL_NOT_VERIFIED":                                "TestEmailVerification",
+	"OIDC_UNAVAILABLE":                                  "TestOidcUnavailable",
+	"exchangeOidc LIMIT_REACHED":                        "TestLinkOidc",
+	"deletePasskey LAST_FACTOR":                         "TestDeleteOidcIdentity",
+	"exchangeOidc ACCOUNT_DELETION_PENDING":             "TestExchangeOidcDuringDeletion",
 	"MAIL_UNAVAILABLE":                                  "TestForgotPassword",
 	"deleteImport IMPORT_STATE":                         "TestDeleteImport",
 	// Keys are stored per refresh token. The token is the whole request, so a key never meets

@@ -101,10 +101,10 @@ func TestOperations(t *testing.T) {
 			}
 		}
 		require.Equal(t, []string{
-			"cancelAccountDeletion", "exchangePersonalToken", "forgotPassword",
-			"getAccountDeletion", "getKeySet", "login", "loginMfa", "loginPasskey",
-			"loginPasskeyOptions", "openInvitation", "refresh", "register", "resetPassword",
-			"revertEmail", "verifyEmail",
+			"cancelAccountDeletion", "exchangeOidc", "exchangePersonalToken", "finishOidc",
+			"forgotPassword", "getAccountDeletion", "getKeySet", "listOidcProviders", "login",
+			"loginMfa", "loginPasskey", "loginPasskeyOptions", "openInvitation", "refresh",
+			"register", "resetPassword", "revertEmail", "startOidc", "verifyEmail",
 		}, public)
 		bad := map[string]string{
 			"none": "", "no bearer": "Basic YTpi", "no token": "Bearer ", "no JWT": "Bearer abc",

@@ -28,8 +28,10 @@ func TestOperationsWithoutPostgres(t *testing.T) {
 	for _, operation := range operations() {
 		// Keys are cached, currencies are constant, streams need NATS only, a malformed token needs
 		// no query, and a separate test covers the multipart body.
+		// A flow with an identity provider needs its cookie.
 		switch operation.OperationID {
-		case "getKeySet", "listCurrencies", "streamEvents", "exchangePersonalToken",
+		case "listOidcProviders", "startOidc", "finishOidc", "exchangeOidc",
+			"getKeySet", "listCurrencies", "streamEvents", "exchangePersonalToken",
 			"createTransactionsFromReceipt":
 			continue
 		}

@@ -93,6 +93,8 @@ const (
 	LoginSucceeded         AuditEntryType = "login_succeeded"
 	MemberRemoved          AuditEntryType = "member_removed"
 	MemberUpdated          AuditEntryType = "member_updated"
+	OidcLinked             AuditEntryType = "oidc_linked"
+	OidcUnlinked           AuditEntryType = "oidc_unlinked"
 	PasskeyCloned          AuditEntryType = "passkey_cloned"
 	PasskeyCreated         AuditEntryType = "passkey_created"
 	PasskeyDeleted         AuditEntryType = "passkey_deleted"
@@ -148,6 +150,10 @@ func (e AuditEntryType) Valid() bool {
 	case MemberRemoved:
 		return true
 	case MemberUpdated:
+		return true
+	case OidcLinked:
+		return true
+	case OidcUnlinked:
 		return true
 	case PasskeyCloned:
 		return true
@@ -1269,6 +1275,21 @@ func (e DeleteNotificationResultCode) Valid() bool {
 	}
 }
 
+// Defines values for DeleteOidcIdentityResultCode.
+const (
+	OIDCUNLINKED DeleteOidcIdentityResultCode = "OIDC_UNLINKED"
+)
+
+// Valid indicates whether the value is a known member of the DeleteOidcIdentityResultCode enum.
+func (e DeleteOidcIdentityResultCode) Valid() bool {
+	switch e {
+	case OIDCUNLINKED:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for DeletePasskeyResultCode.
 const (
 	PASSKEYDELETED DeletePasskeyResultCode = "PASSKEY_DELETED"
@@ -1515,6 +1536,63 @@ const (
 func (e EventSpecversion) Valid() bool {
 	switch e {
 	case N10:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ExchangeOidcResultCode.
+const (
+	ExchangeOidcResultCodeLOGINSUCCESS ExchangeOidcResultCode = "LOGIN_SUCCESS"
+	ExchangeOidcResultCodeMFAREQUIRED  ExchangeOidcResultCode = "MFA_REQUIRED"
+	ExchangeOidcResultCodeOIDCLINKED   ExchangeOidcResultCode = "OIDC_LINKED"
+)
+
+// Valid indicates whether the value is a known member of the ExchangeOidcResultCode enum.
+func (e ExchangeOidcResultCode) Valid() bool {
+	switch e {
+	case ExchangeOidcResultCodeLOGINSUCCESS:
+		return true
+	case ExchangeOidcResultCodeMFAREQUIRED:
+		return true
+	case ExchangeOidcResultCodeOIDCLINKED:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ExchangeOidcResultMethods.
+const (
+	ExchangeOidcResultMethodsPasskey  ExchangeOidcResultMethods = "passkey"
+	ExchangeOidcResultMethodsRecovery ExchangeOidcResultMethods = "recovery"
+	ExchangeOidcResultMethodsTotp     ExchangeOidcResultMethods = "totp"
+)
+
+// Valid indicates whether the value is a known member of the ExchangeOidcResultMethods enum.
+func (e ExchangeOidcResultMethods) Valid() bool {
+	switch e {
+	case ExchangeOidcResultMethodsPasskey:
+		return true
+	case ExchangeOidcResultMethodsRecovery:
+		return true
+	case ExchangeOidcResultMethodsTotp:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ExchangeOidcResultTokenType.
+const (
+	ExchangeOidcResultTokenTypeBearer ExchangeOidcResultTokenType = "Bearer"
+)
+
+// Valid indicates whether the value is a known member of the ExchangeOidcResultTokenType enum.
+func (e ExchangeOidcResultTokenType) Valid() bool {
+	switch e {
+	case ExchangeOidcResultTokenTypeBearer:
 		return true
 	default:
 		return false
@@ -2523,6 +2601,21 @@ func (e KeyUse) Valid() bool {
 	}
 }
 
+// Defines values for LinkOidcResultCode.
+const (
+	OIDCLINKSTARTED LinkOidcResultCode = "OIDC_LINK_STARTED"
+)
+
+// Valid indicates whether the value is a known member of the LinkOidcResultCode enum.
+func (e LinkOidcResultCode) Valid() bool {
+	switch e {
+	case OIDCLINKSTARTED:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ListAssignmentsResultCode.
 const (
 	ASSIGNMENTSFETCHED ListAssignmentsResultCode = "ASSIGNMENTS_FETCHED"
@@ -2742,6 +2835,36 @@ const (
 func (e ListNotificationsResultCode) Valid() bool {
 	switch e {
 	case NOTIFICATIONSFETCHED:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ListOidcIdentitiesResultCode.
+const (
+	OIDCIDENTITIESFETCHED ListOidcIdentitiesResultCode = "OIDC_IDENTITIES_FETCHED"
+)
+
+// Valid indicates whether the value is a known member of the ListOidcIdentitiesResultCode enum.
+func (e ListOidcIdentitiesResultCode) Valid() bool {
+	switch e {
+	case OIDCIDENTITIESFETCHED:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ListOidcProvidersResultCode.
+const (
+	OIDCPROVIDERSFETCHED ListOidcProvidersResultCode = "OIDC_PROVIDERS_FETCHED"
+)
+
+// Valid indicates whether the value is a known member of the ListOidcProvidersResultCode enum.
+func (e ListOidcProvidersResultCode) Valid() bool {
+	switch e {
+	case OIDCPROVIDERSFETCHED:
 		return true
 	default:
 		return false
@@ -4857,6 +4980,21 @@ func (e LoginPasskeyParamsSession) Valid() bool {
 	}
 }
 
+// Defines values for ExchangeOidcParamsSession.
+const (
+	ExchangeOidcParamsSessionCookie ExchangeOidcParamsSession = "cookie"
+)
+
+// Valid indicates whether the value is a known member of the ExchangeOidcParamsSession enum.
+func (e ExchangeOidcParamsSession) Valid() bool {
+	switch e {
+	case ExchangeOidcParamsSessionCookie:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for RefreshParamsSession.
 const (
 	RefreshParamsSessionCookie RefreshParamsSession = "cookie"
@@ -5444,7 +5582,7 @@ func (e ListWebhookDeliveriesParamsStatus) Valid() bool {
 
 // AccountDeletion AccountDeletion is the state of the deletion of an account. It does not name the user.
 //
-// Example: {"erasesAt":"2026-11-23T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000059","requestedAt":"2026-11-20T10:15:00.000Z","services":[],"status":"waiting"}
+// Example: {"erasesAt":"2026-11-23T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000063","requestedAt":"2026-11-20T10:15:00.000Z","services":[],"status":"waiting"}
 type AccountDeletion struct {
 	// ErasesAt Time at which the deletion begins, RFC 3339 in UTC.
 	ErasesAt time.Time `json:"erasesAt"`
@@ -5586,10 +5724,10 @@ type AuditEntry struct {
 	// Sharing Details of invitation_sent, invitation_answered, invitation_ended, member_updated and member_removed; absent in entries of another type.
 	Sharing *AuditSharing `json:"sharing,omitempty"`
 
-	// TokenName Name of the personal access token or passkey in entries of token_created, token_deleted, passkey_created, passkey_deleted and passkey_cloned; absent in entries of another type.
+	// TokenName Name of the personal access token, passkey or identity provider in entries of token_created, token_deleted, passkey_created, passkey_deleted, passkey_cloned, oidc_linked and oidc_unlinked; absent in entries of another type.
 	TokenName *string `json:"tokenName,omitempty"`
 
-	// Type Type of the event: registered, login_succeeded, login_failed, refresh_token_reused, session_ended, logged_out, password_changed, password_change_failed, password_reset, profile_changed, email_changed, email_change_failed, email_change_requested, email_confirmed, email_reverted, invitation_sent, invitation_answered, invitation_ended, member_updated, member_removed, token_created, token_deleted, reauthenticated, reauthentication_failed, account_exported, second_factor_failed, totp_enabled, totp_disabled, recovery_codes_created, recovery_code_used, passkey_created, passkey_deleted, passkey_cloned, deletion_requested or deletion_canceled.
+	// Type Type of the event: registered, login_succeeded, login_failed, refresh_token_reused, session_ended, logged_out, password_changed, password_change_failed, password_reset, profile_changed, email_changed, email_change_failed, email_change_requested, email_confirmed, email_reverted, invitation_sent, invitation_answered, invitation_ended, member_updated, member_removed, token_created, token_deleted, reauthenticated, reauthentication_failed, account_exported, second_factor_failed, totp_enabled, totp_disabled, recovery_codes_created, recovery_code_used, passkey_created, passkey_deleted, passkey_cloned, oidc_linked, oidc_unlinked, deletion_requested or deletion_canceled.
 	Type AuditEntryType `json:"type"`
 
 	// UserAgent User-Agent header of the client, at most 255 characters. Absent if it is unknown.
@@ -5599,7 +5737,7 @@ type AuditEntry struct {
 // AuditEntryOutcome success or failure.
 type AuditEntryOutcome string
 
-// AuditEntryType Type of the event: registered, login_succeeded, login_failed, refresh_token_reused, session_ended, logged_out, password_changed, password_change_failed, password_reset, profile_changed, email_changed, email_change_failed, email_change_requested, email_confirmed, email_reverted, invitation_sent, invitation_answered, invitation_ended, member_updated, member_removed, token_created, token_deleted, reauthenticated, reauthentication_failed, account_exported, second_factor_failed, totp_enabled, totp_disabled, recovery_codes_created, recovery_code_used, passkey_created, passkey_deleted, passkey_cloned, deletion_requested or deletion_canceled.
+// AuditEntryType Type of the event: registered, login_succeeded, login_failed, refresh_token_reused, session_ended, logged_out, password_changed, password_change_failed, password_reset, profile_changed, email_changed, email_change_failed, email_change_requested, email_confirmed, email_reverted, invitation_sent, invitation_answered, invitation_ended, member_updated, member_removed, token_created, token_deleted, reauthenticated, reauthentication_failed, account_exported, second_factor_failed, totp_enabled, totp_disabled, recovery_codes_created, recovery_code_used, passkey_created, passkey_deleted, passkey_cloned, oidc_linked, oidc_unlinked, deletion_requested or deletion_canceled.
 type AuditEntryType string
 
 // AuditSharing AuditSharing describes an event between the owner and a member of a shared budget.
@@ -5927,8 +6065,8 @@ type CategoryTotals struct {
 
 // ChangePasswordRequest defines model for ChangePasswordRequest.
 type ChangePasswordRequest struct {
-	// CurrentPassword At most 128 characters.
-	CurrentPassword string `json:"currentPassword"`
+	// CurrentPassword Required if the user has a password, at most 128 characters. Without one, the user must have signed in within the last 10 minutes.
+	CurrentPassword *string `json:"currentPassword,omitempty"`
 
 	// NewPassword 8 to 128 characters; not a well-known password, not the e-mail, and not its part before the @.
 	NewPassword string `json:"newPassword"`
@@ -6419,7 +6557,7 @@ type CreatePasskeyResult struct {
 
 	// Passkey Passkey is a passkey of a user, without its key.
 	//
-	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","disabled":false,"id":"0199f0c5-0000-7000-8000-000000000048","name":"Phone"}
+	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","disabled":false,"id":"0199f0c5-0000-7000-8000-000000000052","name":"Phone"}
 	Passkey Passkey `json:"passkey"`
 
 	// RecoveryCodes 10 recovery codes, each of which replaces the passkey once. Only for a user who had none.
@@ -7066,6 +7204,18 @@ type DeleteNotificationResult struct {
 // DeleteNotificationResultCode The result of the operation, for programs.
 type DeleteNotificationResultCode string
 
+// DeleteOidcIdentityResult defines model for DeleteOidcIdentityResult.
+type DeleteOidcIdentityResult struct {
+	// Code The result of the operation, for programs.
+	Code DeleteOidcIdentityResultCode `json:"code"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
+}
+
+// DeleteOidcIdentityResultCode The result of the operation, for programs.
+type DeleteOidcIdentityResultCode string
+
 // DeletePasskeyResult defines model for DeletePasskeyResult.
 type DeletePasskeyResult struct {
 	// Code The result of the operation, for programs.
@@ -7350,6 +7500,59 @@ type Evidence struct {
 	Text string `json:"text"`
 }
 
+// ExchangeOidcRequest defines model for ExchangeOidcRequest.
+type ExchangeOidcRequest struct {
+	// Code The code in the fragment.
+	Code string `json:"code"`
+}
+
+// ExchangeOidcResult defines model for ExchangeOidcResult.
+type ExchangeOidcResult struct {
+	// AccessToken JWT for the header Authorization: Bearer. Only with LOGIN_SUCCESS, as are the other tokens and the user.
+	AccessToken *string `json:"accessToken,omitempty"`
+
+	// Code The result of the operation, for programs.
+	Code ExchangeOidcResultCode `json:"code"`
+
+	// DeviceKey AES-256 key of the user in base64url, for data that a client keeps on the device after the session has ended. Each sign-in and refresh returns the same key, and nothing else does. It changes with the service key of the installation.
+	DeviceKey *string `json:"deviceKey,omitempty"`
+
+	// ExpiresIn Lifetime of the access token in seconds, 3600 by default; with MFA_REQUIRED that of the mfaToken, 300.
+	ExpiresIn *int32 `json:"expiresIn,omitempty"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
+
+	// Methods The second factors of the user: totp (a code of an authenticator app), recovery (a recovery code) and passkey. Only with MFA_REQUIRED.
+	Methods *[]ExchangeOidcResultMethods `json:"methods,omitempty"`
+
+	// MfaToken Token for POST /api/v1/auth/login/mfa. It is valid once. Only with MFA_REQUIRED.
+	MfaToken *string `json:"mfaToken,omitempty"`
+
+	// RefreshToken Opaque token for POST /api/v1/auth/refresh. It is valid once. Absent if it is set as a cookie.
+	RefreshToken *string `json:"refreshToken,omitempty"`
+
+	// Token The same as accessToken.
+	Token *string `json:"token,omitempty"`
+
+	// TokenType Always Bearer.
+	TokenType *ExchangeOidcResultTokenType `json:"tokenType,omitempty"`
+
+	// User User is a person with an account.
+	//
+	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","email":"ada@example.com","emailVerified":false,"id":"0199f0c5-0000-7000-8000-000000000001","name":"Ada"}
+	User *User `json:"user,omitempty"`
+}
+
+// ExchangeOidcResultCode The result of the operation, for programs.
+type ExchangeOidcResultCode string
+
+// ExchangeOidcResultMethods defines model for ExchangeOidcResult.Methods.
+type ExchangeOidcResultMethods string
+
+// ExchangeOidcResultTokenType Always Bearer.
+type ExchangeOidcResultTokenType string
+
 // ExchangePersonalTokenRequest defines model for ExchangePersonalTokenRequest.
 type ExchangePersonalTokenRequest struct {
 	// Token The personal access token.
@@ -7416,6 +7619,9 @@ type FilterTotals struct {
 	// Income Sum of the incomes, without transfers and adjustments. Negative only with categoryId, if negative parts exceed the rest.
 	Income json.Number `json:"income"`
 }
+
+// FinishOidcResult defines model for FinishOidcResult.
+type FinishOidcResult = map[string]interface{}
 
 // Flow Flow contains the income and the spending of a period by category, in the major unit of one currency.
 //
@@ -7655,6 +7861,9 @@ type GetMeResult struct {
 	//
 	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","email":"ada@example.com","emailVerified":false,"id":"0199f0c5-0000-7000-8000-000000000001","name":"Ada"}
 	User User `json:"user"`
+
+	// WithoutPassword True for a user without a password, who signs in with an identity provider or a passkey.
+	WithoutPassword bool `json:"withoutPassword"`
 }
 
 // GetMeResultCode The result of the operation, for programs.
@@ -8118,7 +8327,7 @@ type ImportAssumptionReason string
 
 // ImportCategory ImportCategory is a category that a file names.
 //
-// Example: {"categoryId":"0199f0c5-0000-7000-8000-000000000053","count":1,"create":false,"name":"Food"}
+// Example: {"categoryId":"0199f0c5-0000-7000-8000-000000000057","count":1,"create":false,"name":"Food"}
 type ImportCategory struct {
 	// CategoryId Id of the category for these rows.
 	CategoryId *openapi_types.UUID `json:"categoryId,omitempty"`
@@ -8534,6 +8743,27 @@ type Line struct {
 	UnitPrice *json.Number `json:"unitPrice,omitempty"`
 }
 
+// LinkOidcRequest defines model for LinkOidcRequest.
+type LinkOidcRequest struct {
+	// ReturnTo Path of this installation to which the browser returns; / by default. Any other value is ignored.
+	ReturnTo *string `json:"returnTo,omitempty"`
+}
+
+// LinkOidcResult defines model for LinkOidcResult.
+type LinkOidcResult struct {
+	// Code The result of the operation, for programs.
+	Code LinkOidcResultCode `json:"code"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
+
+	// Url URL of the identity provider, which the browser opens.
+	Url string `json:"url"`
+}
+
+// LinkOidcResultCode The result of the operation, for programs.
+type LinkOidcResultCode string
+
 // ListAssignmentsResult defines model for ListAssignmentsResult.
 type ListAssignmentsResult struct {
 	// Assignments Assignments of the page.
@@ -8825,6 +9055,32 @@ type ListNotificationsResult struct {
 
 // ListNotificationsResultCode The result of the operation, for programs.
 type ListNotificationsResultCode string
+
+// ListOidcIdentitiesResult defines model for ListOidcIdentitiesResult.
+type ListOidcIdentitiesResult struct {
+	// Code The result of the operation, for programs.
+	Code       ListOidcIdentitiesResultCode `json:"code"`
+	Identities []OidcIdentity               `json:"identities"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
+}
+
+// ListOidcIdentitiesResultCode The result of the operation, for programs.
+type ListOidcIdentitiesResultCode string
+
+// ListOidcProvidersResult defines model for ListOidcProvidersResult.
+type ListOidcProvidersResult struct {
+	// Code The result of the operation, for programs.
+	Code ListOidcProvidersResultCode `json:"code"`
+
+	// Message The result of the operation, in English for users.
+	Message   string         `json:"message"`
+	Providers []OidcProvider `json:"providers"`
+}
+
+// ListOidcProvidersResultCode The result of the operation, for programs.
+type ListOidcProvidersResultCode string
 
 // ListPasskeysResult defines model for ListPasskeysResult.
 type ListPasskeysResult struct {
@@ -9476,6 +9732,40 @@ type Notification struct {
 // NotificationType Type of the event.
 type NotificationType string
 
+// OidcIdentity OidcIdentity is an account at an identity provider that is linked to a user.
+//
+// Example: {"createdAt":"2026-11-20T10:15:00.000Z","email":"ada@example.com","id":"0199f0c5-0000-7000-8000-000000000051","issuer":"https://login.example.com","label":"Home"}
+type OidcIdentity struct {
+	// CreatedAt Time of the link, RFC 3339 in UTC.
+	CreatedAt time.Time `json:"createdAt"`
+
+	// Email E-mail that the provider has last reported; empty if it reports none.
+	Email string `json:"email"`
+
+	// Id UUID, version 7.
+	Id openapi_types.UUID `json:"id"`
+
+	// Issuer URL of the provider.
+	Issuer string `json:"issuer"`
+
+	// Label Name of the provider for users; the host of the issuer if the installation no longer has the provider.
+	Label string `json:"label"`
+
+	// LastUsedAt Time of the last sign-in with it, RFC 3339 in UTC. Absent before the first one.
+	LastUsedAt *time.Time `json:"lastUsedAt,omitempty"`
+}
+
+// OidcProvider OidcProvider is an identity provider.
+//
+// Example: {"label":"Home","name":"home"}
+type OidcProvider struct {
+	// Label Name for users.
+	Label string `json:"label"`
+
+	// Name Name in the paths.
+	Name string `json:"name"`
+}
+
 // OpenInvitationRequest defines model for OpenInvitationRequest.
 type OpenInvitationRequest struct {
 	// Token Token of the link in the mail.
@@ -9548,7 +9838,7 @@ type Pagination struct {
 
 // Passkey Passkey is a passkey of a user, without its key.
 //
-// Example: {"createdAt":"2026-11-20T10:15:00.000Z","disabled":false,"id":"0199f0c5-0000-7000-8000-000000000048","name":"Phone"}
+// Example: {"createdAt":"2026-11-20T10:15:00.000Z","disabled":false,"id":"0199f0c5-0000-7000-8000-000000000052","name":"Phone"}
 type Passkey struct {
 	// CreatedAt Time of the registration, RFC 3339 in UTC.
 	CreatedAt time.Time `json:"createdAt"`
@@ -10394,7 +10684,7 @@ type RuleExample struct {
 
 // RuleSuggestion RuleSuggestion is a rule that does not exist yet. CreateRule accepts its name, conditions and actions.
 //
-// Example: {"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000053"}],"conditions":[{"field":"payee","op":"startsWith","values":["Bakery"]}],"count":3,"name":"Bakery"}
+// Example: {"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000057"}],"conditions":[{"field":"payee","op":"startsWith","values":["Bakery"]}],"count":3,"name":"Bakery"}
 type RuleSuggestion struct {
 	// Actions One action, which sets a category.
 	Actions []RuleAction `json:"actions"`
@@ -10426,7 +10716,7 @@ type SendVerificationResultCode string
 
 // Session Session is a sign-in of a user on a device.
 //
-// Example: {"createdAt":"2026-11-20T10:15:00.000Z","current":false,"expiresAt":"2026-12-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000049","ipAddress":"203.0.113.7","lastUsedAt":"2026-11-20T10:15:00.000Z","userAgent":"Go-http-client/1.1"}
+// Example: {"createdAt":"2026-11-20T10:15:00.000Z","current":false,"expiresAt":"2026-12-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000053","ipAddress":"203.0.113.7","lastUsedAt":"2026-11-20T10:15:00.000Z","userAgent":"Go-http-client/1.1"}
 type Session struct {
 	// CreatedAt Time of the sign-in, RFC 3339 in UTC.
 	CreatedAt time.Time `json:"createdAt"`
@@ -10513,7 +10803,7 @@ type ShareBudgetResultCode string
 
 // Split Split is a part of a transaction with a separate category. It counts with the type of its transaction: a part of an expense is part of the expense of its category, and a negative part, such as a refund, lowers that expense. It is never income. A negative part of an income lowers the income of its category in the same way. All totals of Coffer use this definition, and count a split transaction once.
 //
-// Example: {"amount":8,"categoryId":"0199f0c5-0000-7000-8000-000000000053","description":"Bread"}
+// Example: {"amount":8,"categoryId":"0199f0c5-0000-7000-8000-000000000057","description":"Bread"}
 type Split struct {
 	// Amount In the major unit of the transaction's currency: positive, and negative for a refund. Not 0.
 	Amount json.Number `json:"amount"`
@@ -10524,6 +10814,9 @@ type Split struct {
 	// Description Up to 1000 characters.
 	Description *string `json:"description,omitempty"`
 }
+
+// StartOidcResult defines model for StartOidcResult.
+type StartOidcResult = map[string]interface{}
 
 // SuggestCategoriesRequest defines model for SuggestCategoriesRequest.
 type SuggestCategoriesRequest struct {
@@ -10696,7 +10989,7 @@ type TestWebhookResultCode string
 
 // Tombstone Tombstone is a deleted object.
 //
-// Example: {"deletedAt":"2026-11-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000057","kind":"category"}
+// Example: {"deletedAt":"2026-11-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000061","kind":"category"}
 type Tombstone struct {
 	// DeletedAt Time of the deletion; RFC 3339, UTC.
 	DeletedAt time.Time `json:"deletedAt"`
@@ -11248,7 +11541,7 @@ type UpdateImportRowsResultCode string
 
 // UpdateMeRequest defines model for UpdateMeRequest.
 type UpdateMeRequest struct {
-	// CurrentPassword Required if email is a new e-mail, at most 128 characters.
+	// CurrentPassword Required if email is a new e-mail and the user has a password, at most 128 characters. Without a password, the user must have signed in within the last 10 minutes.
 	CurrentPassword *string `json:"currentPassword,omitempty"`
 
 	// Email New e-mail. It requires currentPassword unless it is the present e-mail.
@@ -11338,7 +11631,7 @@ type UpdatePasskeyResult struct {
 
 	// Passkey Passkey is a passkey of a user, without its key.
 	//
-	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","disabled":false,"id":"0199f0c5-0000-7000-8000-000000000048","name":"Phone"}
+	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","disabled":false,"id":"0199f0c5-0000-7000-8000-000000000052","name":"Phone"}
 	Passkey Passkey `json:"passkey"`
 }
 
@@ -12049,6 +12342,9 @@ type MemberId = openapi_types.UUID
 // NotificationsId defines model for NotificationsId.
 type NotificationsId = openapi_types.UUID
 
+// Provider defines model for Provider.
+type Provider = string
+
 // Q defines model for Q.
 type Q = string
 
@@ -12161,6 +12457,39 @@ type LoginPasskeyParamsSession string
 type UpdateMeParams struct {
 	// IfMatch ETag of the version that the change is based on. If it is absent, the change applies to any version.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// ExchangeOidcParams defines parameters for ExchangeOidc.
+type ExchangeOidcParams struct {
+	// Session The value cookie sets the refresh token as a cookie that scripts cannot read, and omits it from the body. This is for web applications.
+	Session *ExchangeOidcParamsSession `form:"session,omitempty" json:"session,omitempty"`
+
+	// IdempotencyKey Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response. At most 255 printable ASCII characters.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// AcceptLanguage Language of the mails to a user whose account is created: de, otherwise English.
+	AcceptLanguage *string `json:"Accept-Language,omitempty"`
+}
+
+// ExchangeOidcParamsSession defines parameters for ExchangeOidc.
+type ExchangeOidcParamsSession string
+
+// FinishOidcParams defines parameters for FinishOidc.
+type FinishOidcParams struct {
+	// State The state of the flow, from the response of the provider.
+	State *string `form:"state,omitempty" json:"state,omitempty"`
+
+	// Code The code of the provider, if the sign-in succeeded.
+	Code *string `form:"code,omitempty" json:"code,omitempty"`
+
+	// Error The error of the provider, if the sign-in failed.
+	Error *string `form:"error,omitempty" json:"error,omitempty"`
+}
+
+// StartOidcParams defines parameters for StartOidc.
+type StartOidcParams struct {
+	// ReturnTo Path of this installation to which the browser returns; / by default. Any other value is ignored.
+	ReturnTo *string `form:"returnTo,omitempty" json:"returnTo,omitempty"`
 }
 
 // CreatePasskeyParams defines parameters for CreatePasskey.
@@ -13375,6 +13704,12 @@ type LogoutJSONRequestBody = LogoutRequest
 // UpdateMeJSONRequestBody defines body for UpdateMe for application/json ContentType.
 type UpdateMeJSONRequestBody = UpdateMeRequest
 
+// ExchangeOidcJSONRequestBody defines body for ExchangeOidc for application/json ContentType.
+type ExchangeOidcJSONRequestBody = ExchangeOidcRequest
+
+// LinkOidcJSONRequestBody defines body for LinkOidc for application/json ContentType.
+type LinkOidcJSONRequestBody = LinkOidcRequest
+
 // CreatePasskeyJSONRequestBody defines body for CreatePasskey for application/json ContentType.
 type CreatePasskeyJSONRequestBody = CreatePasskeyRequest
 
@@ -13907,6 +14242,77 @@ type ClientInterface interface {
 	// Corresponds with PATCH /api/v1/auth/me (the `UpdateMe` operationId).
 	UpdateMe(ctx context.Context, params *UpdateMeParams, body UpdateMeJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ListOidcProviders List oidc providers
+	//
+	// Returns the identity providers of the installation.
+	//
+	// Corresponds with GET /api/v1/auth/oidc (the `ListOidcProviders` operationId).
+	ListOidcProviders(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ExchangeOidcWithBody Exchange oidc
+	//
+	// Starts a session for the user to whom the identity is linked, or returns the first step of a sign-in of a user with a second factor. An identity that is not linked creates an account, if the installation permits that and no account has its e-mail. The code of a round trip that POST /api/v1/auth/oidc/{provider}/link has started links the identity instead (OIDC_LINKED).
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/auth/oidc/exchange (the `ExchangeOidc` operationId).
+	ExchangeOidcWithBody(ctx context.Context, params *ExchangeOidcParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ExchangeOidc Exchange oidc
+	//
+	// Starts a session for the user to whom the identity is linked, or returns the first step of a sign-in of a user with a second factor. An identity that is not linked creates an account, if the installation permits that and no account has its e-mail. The code of a round trip that POST /api/v1/auth/oidc/{provider}/link has started links the identity instead (OIDC_LINKED).
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/auth/oidc/exchange (the `ExchangeOidc` operationId).
+	ExchangeOidc(ctx context.Context, params *ExchangeOidcParams, body ExchangeOidcJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListOidcIdentities List oidc identities
+	//
+	// Returns the identities that are linked to the user, the oldest first.
+	//
+	// Corresponds with GET /api/v1/auth/oidc/identities (the `ListOidcIdentities` operationId).
+	ListOidcIdentities(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DeleteOidcIdentity Delete oidc identity
+	//
+	// Removes the link of an identity to the user, and ends all other sessions. The only way to sign in cannot be removed: set a password first.
+	//
+	// Corresponds with DELETE /api/v1/auth/oidc/identities/{id} (the `DeleteOidcIdentity` operationId).
+	DeleteOidcIdentity(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// FinishOidc Finish oidc
+	//
+	// Receives the browser from the identity provider, and redirects it to returnTo with the fragment #oidc= and a code. The code is valid for 60 seconds, once, and only in this browser. POST /api/v1/auth/oidc/exchange returns the result, also if the sign-in failed.
+	//
+	// Corresponds with GET /api/v1/auth/oidc/{provider}/callback (the `FinishOidc` operationId).
+	FinishOidc(ctx context.Context, provider Provider, params *FinishOidcParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// LinkOidcWithBody Link oidc
+	//
+	// Starts a round trip that links an identity to the user: the browser opens the url of the response. All later steps are those of a sign-in. A user has at most 10 identities.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/auth/oidc/{provider}/link (the `LinkOidc` operationId).
+	LinkOidcWithBody(ctx context.Context, provider string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// LinkOidc Link oidc
+	//
+	// Starts a round trip that links an identity to the user: the browser opens the url of the response. All later steps are those of a sign-in. A user has at most 10 identities.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/auth/oidc/{provider}/link (the `LinkOidc` operationId).
+	LinkOidc(ctx context.Context, provider string, body LinkOidcJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// StartOidc Start oidc
+	//
+	// Redirects the browser to the identity provider, and sets a cookie that is valid for 10 minutes.
+	//
+	// Corresponds with GET /api/v1/auth/oidc/{provider}/start (the `StartOidc` operationId).
+	StartOidc(ctx context.Context, provider Provider, params *StartOidcParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListPasskeys List passkeys
 	//
 	// Returns all passkeys of the user, newest first.
@@ -13977,7 +14383,7 @@ type ClientInterface interface {
 
 	// ChangePasswordWithBody Change password
 	//
-	// Changes the password and ends all other sessions of the user. Personal access tokens stay valid. After 10 wrong passwords within 15 minutes in the session, requests are rejected with RATE_LIMITED.
+	// Changes the password, or sets the first one, and ends all other sessions of the user. Personal access tokens stay valid. After 10 wrong passwords within 15 minutes in the session, requests are rejected with RATE_LIMITED.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -13986,7 +14392,7 @@ type ClientInterface interface {
 
 	// ChangePassword Change password
 	//
-	// Changes the password and ends all other sessions of the user. Personal access tokens stay valid. After 10 wrong passwords within 15 minutes in the session, requests are rejected with RATE_LIMITED.
+	// Changes the password, or sets the first one, and ends all other sessions of the user. Personal access tokens stay valid. After 10 wrong passwords within 15 minutes in the session, requests are rejected with RATE_LIMITED.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -16128,6 +16534,167 @@ func (c *Client) UpdateMe(ctx context.Context, params *UpdateMeParams, body Upda
 	return c.Client.Do(req)
 }
 
+// ListOidcProviders List oidc providers
+//
+// Returns the identity providers of the installation.
+//
+// Corresponds with GET /api/v1/auth/oidc (the `ListOidcProviders` operationId).
+func (c *Client) ListOidcProviders(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListOidcProvidersRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ExchangeOidcWithBody Exchange oidc
+//
+// Starts a session for the user to whom the identity is linked, or returns the first step of a sign-in of a user with a second factor. An identity that is not linked creates an account, if the installation permits that and no account has its e-mail. The code of a round trip that POST /api/v1/auth/oidc/{provider}/link has started links the identity instead (OIDC_LINKED).
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/auth/oidc/exchange (the `ExchangeOidc` operationId).
+func (c *Client) ExchangeOidcWithBody(ctx context.Context, params *ExchangeOidcParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewExchangeOidcRequestWithBody(c.Server, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ExchangeOidc Exchange oidc
+//
+// Starts a session for the user to whom the identity is linked, or returns the first step of a sign-in of a user with a second factor. An identity that is not linked creates an account, if the installation permits that and no account has its e-mail. The code of a round trip that POST /api/v1/auth/oidc/{provider}/link has started links the identity instead (OIDC_LINKED).
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/auth/oidc/exchange (the `ExchangeOidc` operationId).
+func (c *Client) ExchangeOidc(ctx context.Context, params *ExchangeOidcParams, body ExchangeOidcJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewExchangeOidcRequest(c.Server, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListOidcIdentities List oidc identities
+//
+// Returns the identities that are linked to the user, the oldest first.
+//
+// Corresponds with GET /api/v1/auth/oidc/identities (the `ListOidcIdentities` operationId).
+func (c *Client) ListOidcIdentities(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListOidcIdentitiesRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DeleteOidcIdentity Delete oidc identity
+//
+// Removes the link of an identity to the user, and ends all other sessions. The only way to sign in cannot be removed: set a password first.
+//
+// Corresponds with DELETE /api/v1/auth/oidc/identities/{id} (the `DeleteOidcIdentity` operationId).
+func (c *Client) DeleteOidcIdentity(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeleteOidcIdentityRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// FinishOidc Finish oidc
+//
+// Receives the browser from the identity provider, and redirects it to returnTo with the fragment #oidc= and a code. The code is valid for 60 seconds, once, and only in this browser. POST /api/v1/auth/oidc/exchange returns the result, also if the sign-in failed.
+//
+// Corresponds with GET /api/v1/auth/oidc/{provider}/callback (the `FinishOidc` operationId).
+func (c *Client) FinishOidc(ctx context.Context, provider Provider, params *FinishOidcParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewFinishOidcRequest(c.Server, provider, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// LinkOidcWithBody Link oidc
+//
+// Starts a round trip that links an identity to the user: the browser opens the url of the response. All later steps are those of a sign-in. A user has at most 10 identities.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/auth/oidc/{provider}/link (the `LinkOidc` operationId).
+func (c *Client) LinkOidcWithBody(ctx context.Context, provider string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewLinkOidcRequestWithBody(c.Server, provider, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// LinkOidc Link oidc
+//
+// Starts a round trip that links an identity to the user: the browser opens the url of the response. All later steps are those of a sign-in. A user has at most 10 identities.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/auth/oidc/{provider}/link (the `LinkOidc` operationId).
+func (c *Client) LinkOidc(ctx context.Context, provider string, body LinkOidcJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewLinkOidcRequest(c.Server, provider, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// StartOidc Start oidc
+//
+// Redirects the browser to the identity provider, and sets a cookie that is valid for 10 minutes.
+//
+// Corresponds with GET /api/v1/auth/oidc/{provider}/start (the `StartOidc` operationId).
+func (c *Client) StartOidc(ctx context.Context, provider Provider, params *StartOidcParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewStartOidcRequest(c.Server, provider, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // ListPasskeys List passkeys
 //
 // Returns all passkeys of the user, newest first.
@@ -16278,7 +16845,7 @@ func (c *Client) UpdatePasskey(ctx context.Context, id AuthId, body UpdatePasske
 
 // ChangePasswordWithBody Change password
 //
-// Changes the password and ends all other sessions of the user. Personal access tokens stay valid. After 10 wrong passwords within 15 minutes in the session, requests are rejected with RATE_LIMITED.
+// Changes the password, or sets the first one, and ends all other sessions of the user. Personal access tokens stay valid. After 10 wrong passwords within 15 minutes in the session, requests are rejected with RATE_LIMITED.
 //
 // Takes any type of body and a specified content type.
 //
@@ -16297,7 +16864,7 @@ func (c *Client) ChangePasswordWithBody(ctx context.Context, contentType string,
 
 // ChangePassword Change password
 //
-// Changes the password and ends all other sessions of the user. Personal access tokens stay valid. After 10 wrong passwords within 15 minutes in the session, requests are rejected with RATE_LIMITED.
+// Changes the password, or sets the first one, and ends all other sessions of the user. Personal access tokens stay valid. After 10 wrong passwords within 15 minutes in the session, requests are rejected with RATE_LIMITED.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -20703,6 +21270,380 @@ func NewUpdateMeRequestWithBody(server string, params *UpdateMeParams, contentTy
 			req.Header.Set("If-Match", headerParam0)
 		}
 
+	}
+
+	return req, nil
+}
+
+// NewListOidcProvidersRequest constructs an http.Request for the ListOidcProviders method
+func NewListOidcProvidersRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/auth/oidc")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewExchangeOidcRequest calls the generic ExchangeOidc builder with application/json body
+func NewExchangeOidcRequest(server string, params *ExchangeOidcParams, body ExchangeOidcJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewExchangeOidcRequestWithBody(server, params, "application/json", bodyReader)
+}
+
+// NewExchangeOidcRequestWithBody constructs an http.Request for the ExchangeOidc method, with any body, and a specified content type
+func NewExchangeOidcRequestWithBody(server string, params *ExchangeOidcParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/auth/oidc/exchange")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Session != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "session", *params.Session, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+		if params.AcceptLanguage != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "Accept-Language", *params.AcceptLanguage, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Accept-Language", headerParam1)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewListOidcIdentitiesRequest constructs an http.Request for the ListOidcIdentities method
+func NewListOidcIdentitiesRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/auth/oidc/identities")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewDeleteOidcIdentityRequest constructs an http.Request for the DeleteOidcIdentity method
+func NewDeleteOidcIdentityRequest(server string, id openapi_types.UUID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/auth/oidc/identities/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewFinishOidcRequest constructs an http.Request for the FinishOidc method
+func NewFinishOidcRequest(server string, provider Provider, params *FinishOidcParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "provider", provider, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/auth/oidc/%s/callback", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.State != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "state", *params.State, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Code != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "code", *params.Code, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Error != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "error", *params.Error, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewLinkOidcRequest calls the generic LinkOidc builder with application/json body
+func NewLinkOidcRequest(server string, provider string, body LinkOidcJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewLinkOidcRequestWithBody(server, provider, "application/json", bodyReader)
+}
+
+// NewLinkOidcRequestWithBody constructs an http.Request for the LinkOidc method, with any body, and a specified content type
+func NewLinkOidcRequestWithBody(server string, provider string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "provider", provider, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/auth/oidc/%s/link", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewStartOidcRequest constructs an http.Request for the StartOidc method
+func NewStartOidcRequest(server string, provider Provider, params *StartOidcParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "provider", provider, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/auth/oidc/%s/start", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.ReturnTo != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "returnTo", *params.ReturnTo, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
 	}
 
 	return req, nil
@@ -30209,6 +31150,87 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with PATCH /api/v1/auth/me (the `UpdateMe` operationId).
 	UpdateMeWithResponse(ctx context.Context, params *UpdateMeParams, body UpdateMeJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateMeResponse, error)
 
+	// ListOidcProvidersWithResponse List oidc providers
+	//
+	// Returns the identity providers of the installation.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/auth/oidc (the `ListOidcProviders` operationId).
+	ListOidcProvidersWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListOidcProvidersResponse, error)
+
+	// ExchangeOidcWithBodyWithResponse Exchange oidc
+	//
+	// Starts a session for the user to whom the identity is linked, or returns the first step of a sign-in of a user with a second factor. An identity that is not linked creates an account, if the installation permits that and no account has its e-mail. The code of a round trip that POST /api/v1/auth/oidc/{provider}/link has started links the identity instead (OIDC_LINKED).
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/auth/oidc/exchange (the `ExchangeOidc` operationId).
+	ExchangeOidcWithBodyWithResponse(ctx context.Context, params *ExchangeOidcParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ExchangeOidcResponse, error)
+
+	// ExchangeOidcWithResponse Exchange oidc
+	//
+	// Starts a session for the user to whom the identity is linked, or returns the first step of a sign-in of a user with a second factor. An identity that is not linked creates an account, if the installation permits that and no account has its e-mail. The code of a round trip that POST /api/v1/auth/oidc/{provider}/link has started links the identity instead (OIDC_LINKED).
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/auth/oidc/exchange (the `ExchangeOidc` operationId).
+	ExchangeOidcWithResponse(ctx context.Context, params *ExchangeOidcParams, body ExchangeOidcJSONRequestBody, reqEditors ...RequestEditorFn) (*ExchangeOidcResponse, error)
+
+	// ListOidcIdentitiesWithResponse List oidc identities
+	//
+	// Returns the identities that are linked to the user, the oldest first.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/auth/oidc/identities (the `ListOidcIdentities` operationId).
+	ListOidcIdentitiesWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListOidcIdentitiesResponse, error)
+
+	// DeleteOidcIdentityWithResponse Delete oidc identity
+	//
+	// Removes the link of an identity to the user, and ends all other sessions. The only way to sign in cannot be removed: set a password first.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /api/v1/auth/oidc/identities/{id} (the `DeleteOidcIdentity` operationId).
+	DeleteOidcIdentityWithResponse(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*DeleteOidcIdentityResponse, error)
+
+	// FinishOidcWithResponse Finish oidc
+	//
+	// Receives the browser from the identity provider, and redirects it to returnTo with the fragment #oidc= and a code. The code is valid for 60 seconds, once, and only in this browser. POST /api/v1/auth/oidc/exchange returns the result, also if the sign-in failed.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/auth/oidc/{provider}/callback (the `FinishOidc` operationId).
+	FinishOidcWithResponse(ctx context.Context, provider Provider, params *FinishOidcParams, reqEditors ...RequestEditorFn) (*FinishOidcResponse, error)
+
+	// LinkOidcWithBodyWithResponse Link oidc
+	//
+	// Starts a round trip that links an identity to the user: the browser opens the url of the response. All later steps are those of a sign-in. A user has at most 10 identities.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/auth/oidc/{provider}/link (the `LinkOidc` operationId).
+	LinkOidcWithBodyWithResponse(ctx context.Context, provider string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*LinkOidcResponse, error)
+
+	// LinkOidcWithResponse Link oidc
+	//
+	// Starts a round trip that links an identity to the user: the browser opens the url of the response. All later steps are those of a sign-in. A user has at most 10 identities.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/auth/oidc/{provider}/link (the `LinkOidc` operationId).
+	LinkOidcWithResponse(ctx context.Context, provider string, body LinkOidcJSONRequestBody, reqEditors ...RequestEditorFn) (*LinkOidcResponse, error)
+
+	// StartOidcWithResponse Start oidc
+	//
+	// Redirects the browser to the identity provider, and sets a cookie that is valid for 10 minutes.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/auth/oidc/{provider}/start (the `StartOidc` operationId).
+	StartOidcWithResponse(ctx context.Context, provider Provider, params *StartOidcParams, reqEditors ...RequestEditorFn) (*StartOidcResponse, error)
+
 	// ListPasskeysWithResponse List passkeys
 	//
 	// Returns all passkeys of the user, newest first.
@@ -30283,7 +31305,7 @@ type ClientWithResponsesInterface interface {
 
 	// ChangePasswordWithBodyWithResponse Change password
 	//
-	// Changes the password and ends all other sessions of the user. Personal access tokens stay valid. After 10 wrong passwords within 15 minutes in the session, requests are rejected with RATE_LIMITED.
+	// Changes the password, or sets the first one, and ends all other sessions of the user. Personal access tokens stay valid. After 10 wrong passwords within 15 minutes in the session, requests are rejected with RATE_LIMITED.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -30292,7 +31314,7 @@ type ClientWithResponsesInterface interface {
 
 	// ChangePasswordWithResponse Change password
 	//
-	// Changes the password and ends all other sessions of the user. Personal access tokens stay valid. After 10 wrong passwords within 15 minutes in the session, requests are rejected with RATE_LIMITED.
+	// Changes the password, or sets the first one, and ends all other sessions of the user. Personal access tokens stay valid. After 10 wrong passwords within 15 minutes in the session, requests are rejected with RATE_LIMITED.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -33088,6 +34110,398 @@ func (r UpdateMeResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r UpdateMeResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ListOidcProvidersResponse200Headers the declared response headers of an HTTP 200 response for ListOidcProviders
+type ListOidcProvidersResponse200Headers struct {
+	XRequestId *string
+}
+
+type ListOidcProvidersResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *ListOidcProvidersResult
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Error
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *ListOidcProvidersResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListOidcProvidersResponse) GetJSON200() *ListOidcProvidersResult {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r ListOidcProvidersResponse) GetJSONDefault() *Error {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListOidcProvidersResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListOidcProvidersResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListOidcProvidersResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListOidcProvidersResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ExchangeOidcResponse200Headers the declared response headers of an HTTP 200 response for ExchangeOidc
+type ExchangeOidcResponse200Headers struct {
+	IdempotencyReplayed *string
+	SetCookie           *string
+	XRequestId          *string
+}
+
+type ExchangeOidcResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *ExchangeOidcResult
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Error
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *ExchangeOidcResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ExchangeOidcResponse) GetJSON200() *ExchangeOidcResult {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r ExchangeOidcResponse) GetJSONDefault() *Error {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ExchangeOidcResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ExchangeOidcResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ExchangeOidcResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ExchangeOidcResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ListOidcIdentitiesResponse200Headers the declared response headers of an HTTP 200 response for ListOidcIdentities
+type ListOidcIdentitiesResponse200Headers struct {
+	XRequestId *string
+}
+
+type ListOidcIdentitiesResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *ListOidcIdentitiesResult
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Error
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *ListOidcIdentitiesResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListOidcIdentitiesResponse) GetJSON200() *ListOidcIdentitiesResult {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r ListOidcIdentitiesResponse) GetJSONDefault() *Error {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListOidcIdentitiesResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListOidcIdentitiesResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListOidcIdentitiesResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListOidcIdentitiesResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// DeleteOidcIdentityResponse200Headers the declared response headers of an HTTP 200 response for DeleteOidcIdentity
+type DeleteOidcIdentityResponse200Headers struct {
+	XRequestId *string
+}
+
+type DeleteOidcIdentityResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *DeleteOidcIdentityResult
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Error
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *DeleteOidcIdentityResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r DeleteOidcIdentityResponse) GetJSON200() *DeleteOidcIdentityResult {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r DeleteOidcIdentityResponse) GetJSONDefault() *Error {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r DeleteOidcIdentityResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r DeleteOidcIdentityResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DeleteOidcIdentityResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r DeleteOidcIdentityResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// FinishOidcResponse302Headers the declared response headers of an HTTP 302 response for FinishOidc
+type FinishOidcResponse302Headers struct {
+	Location   *string
+	SetCookie  *string
+	XRequestId *string
+}
+
+type FinishOidcResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON302 the response for an HTTP 302 `application/json` response
+	JSON302 *FinishOidcResult
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Error
+	// Headers302 the parsed response headers for an HTTP 302 response
+	Headers302 *FinishOidcResponse302Headers
+}
+
+// GetJSON302 returns the response for an HTTP 302 `application/json` response
+func (r FinishOidcResponse) GetJSON302() *FinishOidcResult {
+	return r.JSON302
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r FinishOidcResponse) GetJSONDefault() *Error {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r FinishOidcResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r FinishOidcResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r FinishOidcResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r FinishOidcResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// LinkOidcResponse200Headers the declared response headers of an HTTP 200 response for LinkOidc
+type LinkOidcResponse200Headers struct {
+	SetCookie  *string
+	XRequestId *string
+}
+
+type LinkOidcResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *LinkOidcResult
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Error
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *LinkOidcResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r LinkOidcResponse) GetJSON200() *LinkOidcResult {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r LinkOidcResponse) GetJSONDefault() *Error {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r LinkOidcResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r LinkOidcResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r LinkOidcResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r LinkOidcResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// StartOidcResponse302Headers the declared response headers of an HTTP 302 response for StartOidc
+type StartOidcResponse302Headers struct {
+	Location   *string
+	SetCookie  *string
+	XRequestId *string
+}
+
+type StartOidcResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON302 the response for an HTTP 302 `application/json` response
+	JSON302 *StartOidcResult
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Error
+	// Headers302 the parsed response headers for an HTTP 302 response
+	Headers302 *StartOidcResponse302Headers
+}
+
+// GetJSON302 returns the response for an HTTP 302 `application/json` response
+func (r StartOidcResponse) GetJSON302() *StartOidcResult {
+	return r.JSON302
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r StartOidcResponse) GetJSONDefault() *Error {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r StartOidcResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r StartOidcResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r StartOidcResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r StartOidcResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -41455,6 +42869,141 @@ func (c *ClientWithResponses) UpdateMeWithResponse(ctx context.Context, params *
 	return ParseUpdateMeResponse(rsp)
 }
 
+// ListOidcProvidersWithResponse List oidc providers
+//
+// Returns the identity providers of the installation.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/auth/oidc (the `ListOidcProviders` operationId).
+func (c *ClientWithResponses) ListOidcProvidersWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListOidcProvidersResponse, error) {
+	rsp, err := c.ListOidcProviders(ctx, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListOidcProvidersResponse(rsp)
+}
+
+// ExchangeOidcWithBodyWithResponse Exchange oidc
+//
+// Starts a session for the user to whom the identity is linked, or returns the first step of a sign-in of a user with a second factor. An identity that is not linked creates an account, if the installation permits that and no account has its e-mail. The code of a round trip that POST /api/v1/auth/oidc/{provider}/link has started links the identity instead (OIDC_LINKED).
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/auth/oidc/exchange (the `ExchangeOidc` operationId).
+func (c *ClientWithResponses) ExchangeOidcWithBodyWithResponse(ctx context.Context, params *ExchangeOidcParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ExchangeOidcResponse, error) {
+	rsp, err := c.ExchangeOidcWithBody(ctx, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseExchangeOidcResponse(rsp)
+}
+
+// ExchangeOidcWithResponse Exchange oidc
+//
+// Starts a session for the user to whom the identity is linked, or returns the first step of a sign-in of a user with a second factor. An identity that is not linked creates an account, if the installation permits that and no account has its e-mail. The code of a round trip that POST /api/v1/auth/oidc/{provider}/link has started links the identity instead (OIDC_LINKED).
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/auth/oidc/exchange (the `ExchangeOidc` operationId).
+func (c *ClientWithResponses) ExchangeOidcWithResponse(ctx context.Context, params *ExchangeOidcParams, body ExchangeOidcJSONRequestBody, reqEditors ...RequestEditorFn) (*ExchangeOidcResponse, error) {
+	rsp, err := c.ExchangeOidc(ctx, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseExchangeOidcResponse(rsp)
+}
+
+// ListOidcIdentitiesWithResponse List oidc identities
+//
+// Returns the identities that are linked to the user, the oldest first.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/auth/oidc/identities (the `ListOidcIdentities` operationId).
+func (c *ClientWithResponses) ListOidcIdentitiesWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListOidcIdentitiesResponse, error) {
+	rsp, err := c.ListOidcIdentities(ctx, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListOidcIdentitiesResponse(rsp)
+}
+
+// DeleteOidcIdentityWithResponse Delete oidc identity
+//
+// Removes the link of an identity to the user, and ends all other sessions. The only way to sign in cannot be removed: set a password first.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /api/v1/auth/oidc/identities/{id} (the `DeleteOidcIdentity` operationId).
+func (c *ClientWithResponses) DeleteOidcIdentityWithResponse(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*DeleteOidcIdentityResponse, error) {
+	rsp, err := c.DeleteOidcIdentity(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDeleteOidcIdentityResponse(rsp)
+}
+
+// FinishOidcWithResponse Finish oidc
+//
+// Receives the browser from the identity provider, and redirects it to returnTo with the fragment #oidc= and a code. The code is valid for 60 seconds, once, and only in this browser. POST /api/v1/auth/oidc/exchange returns the result, also if the sign-in failed.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/auth/oidc/{provider}/callback (the `FinishOidc` operationId).
+func (c *ClientWithResponses) FinishOidcWithResponse(ctx context.Context, provider Provider, params *FinishOidcParams, reqEditors ...RequestEditorFn) (*FinishOidcResponse, error) {
+	rsp, err := c.FinishOidc(ctx, provider, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseFinishOidcResponse(rsp)
+}
+
+// LinkOidcWithBodyWithResponse Link oidc
+//
+// Starts a round trip that links an identity to the user: the browser opens the url of the response. All later steps are those of a sign-in. A user has at most 10 identities.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/auth/oidc/{provider}/link (the `LinkOidc` operationId).
+func (c *ClientWithResponses) LinkOidcWithBodyWithResponse(ctx context.Context, provider string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*LinkOidcResponse, error) {
+	rsp, err := c.LinkOidcWithBody(ctx, provider, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseLinkOidcResponse(rsp)
+}
+
+// LinkOidcWithResponse Link oidc
+//
+// Starts a round trip that links an identity to the user: the browser opens the url of the response. All later steps are those of a sign-in. A user has at most 10 identities.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/auth/oidc/{provider}/link (the `LinkOidc` operationId).
+func (c *ClientWithResponses) LinkOidcWithResponse(ctx context.Context, provider string, body LinkOidcJSONRequestBody, reqEditors ...RequestEditorFn) (*LinkOidcResponse, error) {
+	rsp, err := c.LinkOidc(ctx, provider, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseLinkOidcResponse(rsp)
+}
+
+// StartOidcWithResponse Start oidc
+//
+// Redirects the browser to the identity provider, and sets a cookie that is valid for 10 minutes.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/auth/oidc/{provider}/start (the `StartOidc` operationId).
+func (c *ClientWithResponses) StartOidcWithResponse(ctx context.Context, provider Provider, params *StartOidcParams, reqEditors ...RequestEditorFn) (*StartOidcResponse, error) {
+	rsp, err := c.StartOidc(ctx, provider, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseStartOidcResponse(rsp)
+}
+
 // ListPasskeysWithResponse List passkeys
 //
 // Returns all passkeys of the user, newest first.
@@ -41577,7 +43126,7 @@ func (c *ClientWithResponses) UpdatePasskeyWithResponse(ctx context.Context, id 
 
 // ChangePasswordWithBodyWithResponse Change password
 //
-// Changes the password and ends all other sessions of the user. Personal access tokens stay valid. After 10 wrong passwords within 15 minutes in the session, requests are rejected with RATE_LIMITED.
+// Changes the password, or sets the first one, and ends all other sessions of the user. Personal access tokens stay valid. After 10 wrong passwords within 15 minutes in the session, requests are rejected with RATE_LIMITED.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -41592,7 +43141,7 @@ func (c *ClientWithResponses) ChangePasswordWithBodyWithResponse(ctx context.Con
 
 // ChangePasswordWithResponse Change password
 //
-// Changes the password and ends all other sessions of the user. Personal access tokens stay valid. After 10 wrong passwords within 15 minutes in the session, requests are rejected with RATE_LIMITED.
+// Changes the password, or sets the first one, and ends all other sessions of the user. Personal access tokens stay valid. After 10 wrong passwords within 15 minutes in the session, requests are rejected with RATE_LIMITED.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -45438,6 +46987,377 @@ func ParseUpdateMeResponse(rsp *http.Response) (*UpdateMeResponse, error) {
 			headers.XRequestId = &value
 		}
 		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseListOidcProvidersResponse parses an HTTP response from a ListOidcProvidersWithResponse call
+func ParseListOidcProvidersResponse(rsp *http.Response) (*ListOidcProvidersResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListOidcProvidersResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ListOidcProvidersResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers ListOidcProvidersResponse200Headers
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseExchangeOidcResponse parses an HTTP response from a ExchangeOidcWithResponse call
+func ParseExchangeOidcResponse(rsp *http.Response) (*ExchangeOidcResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ExchangeOidcResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ExchangeOidcResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers ExchangeOidcResponse200Headers
+		if values := rsp.Header.Values("Idempotency-Replayed"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Replayed", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotencyReplayed = &value
+		}
+		if values := rsp.Header.Values("Set-Cookie"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Set-Cookie", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.SetCookie = &value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseListOidcIdentitiesResponse parses an HTTP response from a ListOidcIdentitiesWithResponse call
+func ParseListOidcIdentitiesResponse(rsp *http.Response) (*ListOidcIdentitiesResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListOidcIdentitiesResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ListOidcIdentitiesResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers ListOidcIdentitiesResponse200Headers
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseDeleteOidcIdentityResponse parses an HTTP response from a DeleteOidcIdentityWithResponse call
+func ParseDeleteOidcIdentityResponse(rsp *http.Response) (*DeleteOidcIdentityResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DeleteOidcIdentityResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest DeleteOidcIdentityResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers DeleteOidcIdentityResponse200Headers
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseFinishOidcResponse parses an HTTP response from a FinishOidcWithResponse call
+func ParseFinishOidcResponse(rsp *http.Response) (*FinishOidcResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &FinishOidcResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 302:
+		var dest FinishOidcResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON302 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 302:
+		var headers FinishOidcResponse302Headers
+		if values := rsp.Header.Values("Location"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Location", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.Location = &value
+		}
+		if values := rsp.Header.Values("Set-Cookie"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Set-Cookie", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.SetCookie = &value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers302 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseLinkOidcResponse parses an HTTP response from a LinkOidcWithResponse call
+func ParseLinkOidcResponse(rsp *http.Response) (*LinkOidcResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &LinkOidcResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest LinkOidcResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers LinkOidcResponse200Headers
+		if values := rsp.Header.Values("Set-Cookie"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Set-Cookie", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.SetCookie = &value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseStartOidcResponse parses an HTTP response from a StartOidcWithResponse call
+func ParseStartOidcResponse(rsp *http.Response) (*StartOidcResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &StartOidcResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 302:
+		var dest StartOidcResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON302 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 302:
+		var headers StartOidcResponse302Headers
+		if values := rsp.Header.Values("Location"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Location", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.Location = &value
+		}
+		if values := rsp.Header.Values("Set-Cookie"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Set-Cookie", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.SetCookie = &value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers302 = &headers
 	}
 
 	return response, nil

@@ -16,13 +16,16 @@ import (
 // every missing or malformed variable and the values that it accepts. It does not repeat a
 // malformed value, because the value may be a secret that was assigned to the wrong variable.
 func ParseEnv[C any](environment map[string]string) (C, error) {
-	if err := readFiles(reflect.TypeFor[C](), environment); err != nil {
+	if err := readFiles(reflect.TypeFor[C](), environment, strings.NewReplacer()); err != nil {
 		var none C
 		return none, err
 	}
 	config, err := env.ParseAsWithOptions[C](env.Options{Environment: environment})
 	var all env.AggregateError
 	if !errors.As(err, &all) {
+		if err == nil {
+			err = loadNamed(reflect.ValueOf(&config).Elem(), environment)
+		}
 		return config, err
 	}
 	problems := make([]error, len(all.Errors))

@@ -12,7 +12,9 @@ import (
 // readFiles sets each secret of a configuration whose variable is not set, and for which NAME_FILE
 // names a file, to the content of that file without a final newline. The secrets are the variables
 // that env unsets after reading. environment is changed, or that of the process if it is nil.
-func readFiles(config reflect.Type, environment map[string]string) error {
+func readFiles(
+	config reflect.Type, environment map[string]string, variable *strings.Replacer,
+) error {
 	get, set := os.Getenv, os.Setenv
 	if environment != nil {
 		get = func(name string) string { return environment[name] }
@@ -23,6 +25,7 @@ func readFiles(config reflect.Type, environment map[string]string) error {
 	}
 	var problems []error
 	for _, name := range secrets(config) {
+		name = variable.Replace(name)
 		path := get(name + "_FILE")
 		if path == "" {
 			continue

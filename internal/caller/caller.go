@@ -149,8 +149,11 @@ func (v *Verifier) Verify(ctx context.Context, token string) (Identity, error) {
 
 // IsRecent reports whether a user proved the identity within the last 10 minutes. It is false for a
 // time in the future beyond the leeway, which no clock of auth explains.
-func (v *Verifier) IsRecent(id Identity) bool {
-	age := v.now().Sub(id.AuthTime)
+func (v *Verifier) IsRecent(id Identity) bool { return id.IsRecent(v.now()) }
+
+// IsRecent is Verifier.IsRecent at a time.
+func (id Identity) IsRecent(now time.Time) bool {
+	age := now.Sub(id.AuthTime)
 	return age <= recent && age >= -leeway
 }
 

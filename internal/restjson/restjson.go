@@ -105,7 +105,8 @@ func planOf(descriptor protoreflect.MessageDescriptor) *plan {
 			plan.headers = append(plan.headers, Header{name, field})
 			continue
 		}
-		if proto.GetExtension(options, restv1.E_Cookie).(bool) {
+		if proto.GetExtension(options, restv1.E_Cookie).(bool) ||
+			proto.GetExtension(options, restv1.E_FlowCookie).(bool) {
 			continue
 		}
 		for len(plan.byNumber) <= int(field.Number()) {

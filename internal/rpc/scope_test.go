@@ -118,8 +118,9 @@ func TestAdmitStepUp(t *testing.T) {
 	})
 	require.ElementsMatch(t, []string{
 		"CreateTotp", "ConfirmTotp", "DeleteTotp", "CreateRecoveryCodes", "CreatePersonalToken",
-		"DeletePersonalToken", "ExportAccount", "DeleteAccount", "CreatePasskeyOptions",
-		"CreatePasskey", "UpdatePasskey", "DeletePasskey",
+		"DeletePersonalToken", "ExportAccount", "DeleteAccount", "LinkOidc",
+		"DeleteOidcIdentity", "CreatePasskeyOptions", "CreatePasskey", "UpdatePasskey",
+		"DeletePasskey",
 	}, protected, "changes of factors and tokens, and the archive and the deletion of the account")
 }
 

@@ -20,7 +20,8 @@ import (
 )
 
 // Types of audit entries. They are stored and public: never rename one. Package tokens has those of
-// personal access tokens, and package factors those of second factors.
+// personal access tokens, package factors those of second factors, and package oidc those of
+// identities.
 const (
 	auditRegistered           = "registered"
 	auditLoginSucceeded       = "login_succeeded"

@@ -11,8 +11,8 @@
 // Start with session.go and refresh.go. The other RPC methods and rules:
 //
 //   - secondfactor.go (the second step of a sign-in, and passkeys)
-//   - register.go, profile.go (GetMe, UpdateMe, ChangePassword), audit.go (ListAudit), directory.go
-//     (RPCs for services, such as the ended sessions)
+//   - register.go (also users of identity providers), profile.go (GetMe, UpdateMe, ChangePassword),
+//     audit.go (ListAudit), directory.go (RPCs for services, such as the ended sessions)
 //   - recovery.go (a forgotten password), verification.go (e-mails, and their change)
 //   - failures.go (limits of failed attempts, and Reauthenticate)
 //   - errors.go (public errors)
@@ -27,6 +27,7 @@
 //   - internal/factors: authenticator apps, recovery codes and passkeys
 //   - internal/invitations: mails of invitations to shared budgets
 //   - internal/links: the links in mails, each of which works once
+//   - internal/oidc: sign-in with identity providers
 //   - internal/password: hashes of passwords, rules for new passwords
 //   - internal/signing: the keys that sign access tokens
 //   - internal/tokens: personal access tokens
@@ -58,6 +59,7 @@ import (
 	"github.com/coffer-budget/coffer/services/auth/internal/invitations"
 	"github.com/coffer-budget/coffer/services/auth/internal/links"
 	"github.com/coffer-budget/coffer/services/auth/internal/mail"
+	"github.com/coffer-budget/coffer/services/auth/internal/oidc"
 	"github.com/coffer-budget/coffer/services/auth/internal/password"
 	"github.com/coffer-budget/coffer/services/auth/internal/signing"
 	"github.com/coffer-budget/coffer/services/auth/internal/tokens"
@@ -86,10 +88,7 @@ type Config struct {
 	// signing.MinRotation.
 	KeyRotation time.Duration `env:"KEY_ROTATION" envDefault:"720h"`
 	Mail        mail.Config
-	// EmailVerification is what an e-mail that is not verified prevents: off (nothing), soft
-	// (inviting others, creating personal access tokens and exporting the account) or required
-	// (also signing in). Without a value it is soft if mail is configured, and off otherwise.
-	EmailVerification string `env:"EMAIL_VERIFICATION"`
+	OIDC        oidc.Config
 	// DeletionGrace is the time between the request to delete an account and the deletion. It is at
 	// least AccessTTL: otherwise a request that is in progress, or a replica that starts in that
 	// time and accepts an access token, could store rows after the deletion. 0 is for tests, and
@@ -98,7 +97,7 @@ type Config struct {
 }
 
 func (c Config) check() error {
-	problems := []error{c.Mail.Check()}
+	problems := []error{c.Mail.Check(), c.OIDC.Check(c.Mail.PublicURL)}
 	if c.AccessTTL < time.Second {
 		problems = append(problems, errors.New("ACCESS_TTL must be at least 1s"))
 	}
@@ -111,16 +110,6 @@ func (c Config) check() error {
 	}
 	if c.DeletionGrace < 0 {
 		problems = append(problems, errors.New("DELETION_GRACE must not be negative"))
-	}
-	switch c.EmailVerification {
-	case "", verificationOff:
-	case verificationSoft, verificationRequired:
-		if !c.Mail.Configured() {
-			problems = append(problems, errors.New("EMAIL_VERIFICATION requires SMTP_URL"))
-		}
-	default:
-		problems = append(problems,
-			errors.New("EMAIL_VERIFICATION must be off, soft or required"))
 	}
 	return errors.Join(problems...)
 }
@@ -136,6 +125,7 @@ type server struct {
 	mails   *mail.Outbox
 	tokens  *tokens.Server
 	factors *factors.Server
+	oidc    *oidc.Server
 	// deletions deletes accounts.
 	deletions *deletion.Server
 	// invitations sends the mails of the budget service's invitations.
@@ -213,6 +203,7 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 	authv1.RegisterFactorServiceServer(srv, server.factors)
 	authv1.RegisterPasskeyServiceServer(srv, server.factors)
 	authv1.RegisterDeletionServiceServer(srv, server.deletions)
+	authv1.RegisterOidcServiceServer(srv, server.oidc)
 	return srv.Serve(ctx, lis, server.ready)
 }
 
@@ -255,6 +246,7 @@ func newServer(
 		RequireVerified: config.verification() != verificationOff,
 	}
 	server.deletions = server.newDeletions(log)
+	server.oidc = server.newOidc(log)
 	return server, nil
 }
 

@@ -2,7 +2,6 @@ package auth
 
 import (
 	"context"
-	"fmt"
 	"net/netip"
 	"time"
 
@@ -13,16 +12,11 @@ import (
 	"github.com/coffer-budget/coffer/internal/apierr"
 	"github.com/coffer-budget/coffer/internal/archive"
 	"github.com/coffer-budget/coffer/internal/pg"
-	"github.com/coffer-budget/coffer/internal/text"
 	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 	"github.com/coffer-budget/coffer/services/auth/internal/email"
 	"github.com/coffer-budget/coffer/services/auth/internal/signing"
 )
-
-// maxUsers is the maximum number of ids in a call of GetUsers. The budget service asks for at most
-// as many names per page.
-const maxUsers = 1000
 
 // FindUserByEmail serves other services only, which the option access of the RPC enforces. Users
 // must not learn which e-mails have an account. The budget service calls it for an invitation, and
@@ -159,6 +153,13 @@ func (s *server) exportTo(
 	if err := archive.Rows(files, "passkeys.jsonl", passkeys); err != nil {
 		return err
 	}
+	identities, err := s.oidc.Of(ctx, u.ID)
+	if err != nil {
+		return err
+	}
+	if err := archive.Rows(files, "identities.jsonl", identities); err != nil {
+		return err
+	}
 	shown, err := s.tokens.All(ctx, u.ID)
 	if err != nil {
 		return err
@@ -198,22 +199,6 @@ func (s *server) GetKeySet(
 		resp.Keys = append(resp.Keys, k.Proto())
 	}
 	return resp, nil
-}
-
-// parseUserIDs returns a validation error for more than maxUsers ids, or for one that is no UUID.
-func parseUserIDs(given []string) ([]uuid.UUID, error) {
-	if len(given) > maxUsers {
-		return nil, apierr.Invalid("ids", fmt.Sprintf("must be at most %d", maxUsers))
-	}
-	ids := make([]uuid.UUID, len(given))
-	for i, s := range given {
-		id, ok := text.ID(s)
-		if !ok {
-			return nil, apierr.Invalid("ids", "must be UUIDs")
-		}
-		ids[i] = id
-	}
-	return ids, nil
 }
 
 const (

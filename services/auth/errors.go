@@ -33,6 +33,7 @@ var (
 	errInvalidRefreshToken = apierr.New(restv1.Reason_INVALID_REFRESH_TOKEN)
 	errInvalidMFAToken     = apierr.New(restv1.Reason_INVALID_MFA_TOKEN)
 	errPasskeyCloned       = apierr.New(restv1.Reason_PASSKEY_CLONED)
+	errReauthenticate      = apierr.New(restv1.Reason_REAUTHENTICATION_REQUIRED)
 	errForbiddenOrigin     = apierr.New(restv1.Reason_FORBIDDEN_ORIGIN)
 	errInvalidSessionID    = apierr.New(restv1.Reason_INVALID_SESSION_ID)
 	errSessionNotFound     = apierr.New(restv1.Reason_SESSION_NOT_FOUND)

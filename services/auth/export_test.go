@@ -53,6 +53,10 @@ func TestExportUser(t *testing.T) {
 		ctx, login := b.member(t, "ada@example.com")
 		b.newToken(ctx, t, readOnly("Backup"))
 		pgtest.Exec(t, b.db, `
+			INSERT INTO oidc_identities (id, user_id, issuer, subject, email, created_at)
+			VALUES (gen_random_uuid(), $1, 'https://login.example.com', '1', '', now())`,
+			login.GetUser().GetId())
+		pgtest.Exec(t, b.db, `
 			INSERT INTO audit (id, user_id, type, outcome, at, last_at, times, address, user_agent)
 			SELECT ('00000000-0000-7000-8000-' || lpad(n::text, 12, '0'))::uuid, $1,
 				'login_succeeded', 'success', now(), now(), 1, '', ''
@@ -62,7 +66,8 @@ func TestExportUser(t *testing.T) {
 		total := pgtest.Value[int64](t, b.db, `SELECT count(*) FROM audit`)
 		require.Greater(t, total, int64(2*exportPage))
 		require.Equal(t, map[string]int64{
-			"user.json": 1, "factors.json": 1, "passkeys.jsonl": 0, "tokens.jsonl": 1,
+			"user.json": 1, "factors.json": 1, "passkeys.jsonl": 0, "identities.jsonl": 1,
+			"tokens.jsonl":   1,
 			"sessions.jsonl": 1, "audit.jsonl": total,
 		}, got.rows)
 		exported := b.audit(ctx, t)[0]
@@ -97,7 +102,7 @@ func TestExportUserUnverified(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	ctx, login := b.member(t, "ada@example.com")
-	b.config.EmailVerification = verificationSoft
+	b.config.Mail.Verification = verificationSoft
 	_, err := b.export(ctx)
 	requireReason(t, codes.PermissionDenied, "EMAIL_NOT_VERIFIED", err)
 	pgtest.Exec(t, b.db, `UPDATE users SET email_verified_at = $2 WHERE id = $1`,

@@ -131,8 +131,12 @@ func (s *server) fail(ctx context.Context, a attempt) error {
 
 // prove compares a password with a hash. It returns errInvalidCredentials for a wrong password, or
 // errTooManyFailures. A success resets only the count of the pair, because a success of the user
-// must not give a guesser at another address more attempts.
+// must not give a guesser at another address more attempts. The hash is empty for a user without a
+// password: the dummy makes the comparison take as long, and fail.
 func (s *server) prove(ctx context.Context, attempt attempt, hash, given string) error {
+	if hash == "" {
+		hash = s.hasher.Dummy
+	}
 	return s.hasher.Run(ctx, func() error {
 		// The limits are checked in the slot, so that simultaneous guesses exceed them at most by
 		// the number of slots.

@@ -211,7 +211,7 @@ func TestInvitation(t *testing.T) {
 
 		// Without verification, every user may receive invitations.
 		config := p.config
-		config.EmailVerification = verificationOff
+		config.Mail.Verification = verificationOff
 		off := post{bundle: p.replica(t, config), box: p.box}
 		eve := off.register(t, "eve@example.com")
 		off.consume(t, off.invited(ada, eve.GetEmail()))
@@ -221,7 +221,7 @@ func TestInvitation(t *testing.T) {
 		func(t *testing.T) {
 			t.Parallel()
 			p := setupMail(t)
-			p.config.EmailVerification = verificationOff
+			p.config.Mail.Verification = verificationOff
 			ctx, _ := p.member(t, mumMail)
 			mum := p.me(t, ctx).GetId()
 			require.Equal(t, []string{mum}, p.reported(t))

@@ -234,7 +234,7 @@ func TestLoginPasskeyUnverified(t *testing.T) {
 	p := setupMail(t)
 	ctx, _ := p.member(t, "ada@example.com")
 	d := p.registered(ctx, t)
-	p.config.EmailVerification = verificationRequired
+	p.config.Mail.Verification = verificationRequired
 	p.refuses(t, codes.PermissionDenied, "EMAIL_NOT_VERIFIED",
 		func() error { return d.signIn(d.assertion(t)) })
 	require.NoError(t, p.confirm(t, p.token(t, "ada@example.com")))

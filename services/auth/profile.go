@@ -2,6 +2,7 @@ package auth
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -73,6 +74,7 @@ func (s *server) GetMe(ctx context.Context, _ *authv1.GetMeRequest) (*authv1.Get
 	}
 	return &authv1.GetMeResponse{
 		User: u.proto(), Etag: etag.Format(u.Version), EmailVerification: s.config.verification(),
+		WithoutPassword: u.PasswordHash == "",
 	}, nil
 }
 
@@ -157,6 +159,9 @@ func (s *server) UpdateMe(
 // proveForEmail requires the current password for a change of the e-mail. A failure counts like one
 // of ChangePassword.
 func (s *server) proveForEmail(ctx context.Context, u user, given string, from client) error {
+	if u.PasswordHash == "" {
+		return s.requireRecent(ctx)
+	}
 	problem := password.CheckGiven("currentPassword", given)
 	if given == "" {
 		problem.Message = "is required to change the e-mail"
@@ -167,12 +172,23 @@ func (s *server) proveForEmail(ctx context.Context, u user, given string, from c
 	return s.proveAgain(ctx, u, given, auditEmailChangeFailed, from)
 }
 
-// ChangePassword requires the current password, and ends every session but the one it is called in,
-// because a password is often changed after someone else has learned it. It hashes before the
-// transaction starts, so that no lock is held meanwhile. Of simultaneous changes one succeeds.
+// requireRecent returns errReauthenticate unless the user has signed in recently. Users without a
+// password prove their identity that way (ADR 140).
+func (s *server) requireRecent(ctx context.Context) error {
+	id, _ := caller.From(ctx)
+	if !id.IsRecent(s.now()) {
+		return errReauthenticate
+	}
+	return nil
+}
+
+// ChangePassword requires the current password, or of a user without one a recent sign-in. It ends
+// every session but the one it is called in, because a password is often changed after someone else
+// has learned it. It hashes before the transaction starts, so that no lock is held meanwhile. Of
+// simultaneous changes one succeeds.
 //
-// Errors: INVALID_CREDENTIALS, RATE_LIMITED, and SERVICE_UNAVAILABLE if the queue of the hasher is
-// full.
+// Errors: INVALID_CREDENTIALS, REAUTHENTICATION_REQUIRED, RATE_LIMITED, and SERVICE_UNAVAILABLE if
+// the queue of the hasher is full.
 func (s *server) ChangePassword(
 	ctx context.Context, req *authv1.ChangePasswordRequest,
 ) (*authv1.ChangePasswordResponse, error) {
@@ -180,12 +196,16 @@ func (s *server) ChangePassword(
 	if err != nil {
 		return nil, err
 	}
-	if err := parseChangePassword(req, current.Email); err != nil {
+	if err := parseChangePassword(req, current); err != nil {
 		return nil, err
 	}
 	id, _ := caller.From(ctx)
 	from := s.newClient(ctx, req.GetUserAgent())
-	err = s.proveAgain(ctx, current, req.GetCurrentPassword(), auditPasswordChangeFailed, from)
+	if current.PasswordHash == "" {
+		err = s.requireRecent(ctx)
+	} else {
+		err = s.proveAgain(ctx, current, req.GetCurrentPassword(), auditPasswordChangeFailed, from)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -248,9 +268,31 @@ func parseUpdateMe(req *authv1.UpdateMeRequest) (name, address *string, err erro
 
 // parseChangePassword returns the problems of both passwords at once. The new password must not be
 // the e-mail of the user.
-func parseChangePassword(req *authv1.ChangePasswordRequest, email string) error {
+func parseChangePassword(req *authv1.ChangePasswordRequest, current user) error {
 	var p apierr.Problems
-	p.Field(password.CheckGiven("currentPassword", req.GetCurrentPassword()))
-	p.Field(password.CheckNew("newPassword", req.GetNewPassword(), email))
+	if current.PasswordHash != "" {
+		p.Field(password.CheckGiven("currentPassword", req.GetCurrentPassword()))
+	}
+	p.Field(password.CheckNew("newPassword", req.GetNewPassword(), current.Email))
 	return p.Err()
+}
+
+// maxUsers is the maximum number of ids in a call of GetUsers. The budget service asks for at most
+// as many names per page.
+const maxUsers = 1000
+
+// parseUserIDs returns a validation error for more than maxUsers ids, or for one that is no UUID.
+func parseUserIDs(given []string) ([]uuid.UUID, error) {
+	if len(given) > maxUsers {
+		return nil, apierr.Invalid("ids", fmt.Sprintf("must be at most %d", maxUsers))
+	}
+	ids := make([]uuid.UUID, len(given))
+	for i, s := range given {
+		id, ok := text.ID(s)
+		if !ok {
+			return nil, apierr.Invalid("ids", "must be UUIDs")
+		}
+		ids[i] = id
+	}
+	return ids, nil
 }

@@ -86,7 +86,8 @@ func (s *server) resolveMail(ctx context.Context, tx pgx.Tx, due *mail.Due) (boo
 		return s.invitations.Resolve(ctx, tx, due)
 	}
 	found, err := selectUserByEmail(ctx, tx, due.To)
-	if errors.Is(err, pgx.ErrNoRows) {
+	// Whoever created an account without a password did not prove to read mails to its e-mail.
+	if errors.Is(err, pgx.ErrNoRows) || found.PasswordHash == "" && found.VerifiedAt == nil {
 		return false, nil
 	}
 	if err != nil {
@@ -156,6 +157,9 @@ func (s *server) resetPassword(
 		return pg.IfNoRows(err, errLinkExpired)
 	}
 	if err := s.endAccess(ctx, tx, auditPasswordReset, changed.ID, from); err != nil {
+		return err
+	}
+	if err := s.unlinkAll(ctx, tx, changed.ID, from); err != nil {
 		return err
 	}
 	own := loginAttempt(changed.Email, changed, s.config.ClientAddress(ctx), auditEntry{})

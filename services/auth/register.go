@@ -1,8 +1,10 @@
 package auth
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"log/slog"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -14,9 +16,11 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg"
 	"github.com/coffer-budget/coffer/internal/text"
 	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
+	"github.com/coffer-budget/coffer/services/auth/internal/browser"
 	"github.com/coffer-budget/coffer/services/auth/internal/email"
 	"github.com/coffer-budget/coffer/services/auth/internal/links"
 	"github.com/coffer-budget/coffer/services/auth/internal/mail"
+	"github.com/coffer-budget/coffer/services/auth/internal/oidc"
 	"github.com/coffer-budget/coffer/services/auth/internal/password"
 )
 
@@ -136,6 +140,133 @@ func (s *server) OpenInvitation(
 		return nil, err
 	}
 	return &authv1.OpenInvitationResponse{Email: link.Email, Registered: err == nil}, nil
+}
+
+// newOidc returns the server that signs users in with identity providers.
+func (s *server) newOidc(log *slog.Logger) *oidc.Server {
+	return oidc.New(oidc.Options{
+		Config: s.config.OIDC, DB: s.db, ServiceKey: s.config.ServiceKey,
+		PublicURL: s.config.Mail.PublicURL, User: s.currentUserID, SignIn: s.signInOidc,
+		Failed: s.failOidc, Register: s.registerOidc, Changed: s.noteIdentity, Wake: s.mails.Wake,
+		Now: s.now, NewID: s.newID, Log: log,
+	})
+}
+
+// registerOidc creates a user without a password, whose e-mail an identity provider has verified.
+func (s *server) registerOidc(
+	ctx context.Context, tx pgx.Tx, given oidc.User,
+) (uuid.UUID, error) {
+	now := s.now().UTC()
+	created := user{
+		ID: s.newID(), Name: given.Name, Email: given.Email, CreatedAt: now, UpdatedAt: now,
+		Version: 1, Language: given.Language, VerifiedAt: &now,
+	}
+	err := insertUser(ctx, tx, created)
+	if pg.IsViolation(err, usersEmailKey) {
+		return uuid.Nil, oidc.ErrAccountExists
+	}
+	if err != nil {
+		return uuid.Nil, err
+	}
+	err = insertAudit(ctx, tx,
+		s.entry(auditRegistered, created.ID, uuid.Nil, s.newClient(ctx, given.Agent)))
+	if err != nil {
+		return uuid.Nil, err
+	}
+	return created.ID, s.publish(ctx, tx, created.ID,
+		&authv1.UserRegistered{User: created.proto()})
+}
+
+// signInOidc starts a session of a user whom tx has locked, or the second step of the sign-in.
+func (s *server) signInOidc(
+	ctx context.Context, tx pgx.Tx, id uuid.UUID, req *authv1.ExchangeOidcRequest,
+	resp *authv1.ExchangeOidcResponse,
+) error {
+	found, err := selectUsers(ctx, tx, []uuid.UUID{id})
+	if err != nil {
+		return err
+	}
+	if s.config.verification() == verificationRequired && found[0].VerifiedAt == nil {
+		return errEmailNotVerified
+	}
+	account, issued, err := s.startSession(ctx, tx, proven{
+		user: found[0], from: s.newClient(ctx, req.GetUserAgent()),
+		network: prefixOf(s.config.ClientAddress(ctx)),
+	})
+	if errors.Is(err, errSecondFactor) {
+		first := &authv1.LoginResponse{}
+		err := s.requireSecondFactor(ctx, tx, account, first)
+		resp.Code, resp.ExpiresIn = first.GetCode(), first.GetExpiresIn()
+		resp.MfaToken, resp.Methods = first.GetMfaToken(), first.GetMethods()
+		return err
+	}
+	if err != nil {
+		return err
+	}
+	resp.AccessToken, resp.Token, resp.TokenType = issued.access, issued.access, tokenType
+	resp.ExpiresIn, resp.User = s.expiresIn(), account.proto()
+	resp.DeviceKey = s.deviceKey(account.ID)
+	if req.GetSession() == browser.CookieMode {
+		resp.Cookie = s.newCookie(issued.refresh)
+	} else {
+		resp.RefreshToken = issued.refresh
+	}
+	return nil
+}
+
+// failOidc returns the error for the client of a sign-in that failed with err. A user whose e-mail
+// is not verified gets another link. It has a separate transaction, because that of the sign-in
+// ended with an error.
+func (s *server) failOidc(ctx context.Context, id uuid.UUID, err error) error {
+	if !errors.Is(err, errEmailNotVerified) {
+		return err
+	}
+	found, failed := selectUsers(ctx, s.db, []uuid.UUID{id})
+	if failed != nil || len(found) == 0 {
+		return cmp.Or(failed, err)
+	}
+	return s.requireVerified(ctx, found[0])
+}
+
+// noteIdentity writes the audit entry of a change of a user's identities, reports it by mail, and
+// ends the other sessions if they may have been started with the identity.
+func (s *server) noteIdentity(ctx context.Context, tx pgx.Tx, change oidc.Change) error {
+	from := s.newClient(ctx, change.Agent)
+	e := s.entry(change.Kind, change.UserID, change.SessionID, from)
+	e.TokenName = &change.Label
+	entries := []auditEntry{e}
+	if change.EndsSessions {
+		ended, err := revokeOtherSessions(ctx, tx, change.UserID, change.SessionID, s.now().UTC())
+		if err != nil {
+			return err
+		}
+		// One entry counts all ended sessions.
+		if ended > 0 {
+			e := s.entry(auditSessionEnded, change.UserID, uuid.Nil, from)
+			e.Times = ended
+			entries = append(entries, e)
+		}
+	}
+	if err := insertAudit(ctx, tx, entries...); err != nil {
+		return err
+	}
+	return s.report(ctx, tx, change.UserID, change.Kind, map[string]string{"Name": change.Label})
+}
+
+// unlinkAll removes the identities of an account that its owner has recovered, because others may
+// have linked them.
+func (s *server) unlinkAll(ctx context.Context, tx pgx.Tx, user uuid.UUID, from client) error {
+	labels, err := s.oidc.DeleteAll(ctx, tx, user)
+	if err != nil {
+		return err
+	}
+	entries := make([]auditEntry, 0, len(labels))
+	for _, label := range labels {
+		e := s.entry(oidc.Unlinked, user, uuid.Nil, from)
+		e.TokenName = &label
+		entries = append(entries, e)
+	}
+	return insertAudit(ctx, tx, entries...)
 }
 
 func parseRegister(req *authv1.RegisterRequest) (user, error) {

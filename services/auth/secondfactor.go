@@ -48,8 +48,9 @@ func (s *server) requireSecondFactor(
 // LoginMfa starts a session with a challenge of Login and a code of the second factor. A wrong code
 // leaves the challenge valid, within the limits of failures.go.
 //
-// Errors: INVALID_MFA_TOKEN for a challenge that is unknown, used, expired, or bound to an old
-// password; INVALID_MFA_CODE, RATE_LIMITED and FORBIDDEN_ORIGIN.
+// Errors: INVALID_MFA_TOKEN for a challenge that is unknown, used, expired, bound to an old
+// password, or older than the removal of an identity; INVALID_MFA_CODE, RATE_LIMITED and
+// FORBIDDEN_ORIGIN.
 func (s *server) LoginMfa(
 	ctx context.Context, req *authv1.LoginMfaRequest,
 ) (*authv1.LoginMfaResponse, error) {

@@ -93,7 +93,7 @@ func authenticateSession(
 		SET authenticated_at = $4, last_used_at = GREATEST(s.last_used_at, $4)
 		FROM users u
 		WHERE s.id = $1 AND s.user_id = $2 AND s.revoked_at IS NULL AND s.expires_at > $4
-			AND u.id = s.user_id AND u.password_hash = $3
+			AND u.id = s.user_id AND coalesce(u.password_hash, '') = $3
 		RETURNING `+usedColumns, id, verified.ID, verified.PasswordHash, now)
 }
 

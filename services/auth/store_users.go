@@ -21,7 +21,7 @@ type user struct {
 	Name string
 	// Email is normalized by package email.
 	Email string
-	// PasswordHash is a PHC string.
+	// PasswordHash is a PHC string, and empty for a user without a password.
 	PasswordHash string    `db:"password_hash"`
 	CreatedAt    time.Time `db:"created_at"`
 	UpdatedAt    time.Time `db:"updated_at"`
@@ -35,15 +35,16 @@ type user struct {
 }
 
 // userColumns are the columns of user in a statement that names the table u.
-const userColumns = `u.id, u.name, u.email, u.password_hash, u.created_at, u.updated_at, u.version,
-	u.email_verified_at, u.language, u.second_factor`
+const userColumns = `u.id, u.name, u.email, coalesce(u.password_hash, '') AS password_hash,
+	u.created_at, u.updated_at, u.version, u.email_verified_at, u.language, u.second_factor`
 
 // insertUser violates usersEmailKey if another user has the e-mail.
 func insertUser(ctx context.Context, q pg.Querier, u user) error {
 	return pg.Exec(ctx, q, `
 		INSERT INTO users (id, name, email, password_hash, created_at, updated_at, version,
 			language, email_verified_at)
-		VALUES (@id, @name, @email, @hash, @created, @updated, @version, @language, @verified)`,
+		VALUES (@id, @name, @email, nullif(@hash, ''), @created, @updated, @version,
+			@language, @verified)`,
 		pgx.NamedArgs{
 			"id": u.ID, "name": u.Name, "email": u.Email, "hash": u.PasswordHash,
 			"created": u.CreatedAt, "updated": u.UpdatedAt, "version": u.Version,
@@ -89,8 +90,10 @@ func selectUsers(ctx context.Context, q pg.Querier, ids []uuid.UUID) ([]user, er
 // them, and then also ends their sessions.
 func lockPassword(ctx context.Context, tx pgx.Tx, id uuid.UUID, hash string) (user, error) {
 	return pg.One[user](ctx, tx, `
-		SELECT `+userColumns+` FROM users u WHERE u.id = $1 AND u.password_hash = $2 FOR SHARE`,
-		id, hash)
+		SELECT `+userColumns+`
+		FROM users u
+		WHERE u.id = $1 AND coalesce(u.password_hash, '') = $2
+		FOR SHARE`, id, hash)
 }
 
 // lockMarked is lockPassword with the SHA-256 of the hash of the password.
@@ -98,7 +101,7 @@ func lockMarked(ctx context.Context, tx pgx.Tx, id uuid.UUID, mark []byte) (user
 	return pg.One[user](ctx, tx, `
 		SELECT `+userColumns+`
 		FROM users u
-		WHERE u.id = $1 AND sha256(convert_to(u.password_hash, 'UTF8')) = $2
+		WHERE u.id = $1 AND sha256(convert_to(coalesce(u.password_hash, ''), 'UTF8')) = $2
 		FOR SHARE`, id, mark)
 }
 
@@ -133,7 +136,7 @@ func updatePassword(
 	return pg.Affected(ctx, q, `
 		UPDATE users
 		SET password_hash = $3, updated_at = $4
-		WHERE id = $1 AND password_hash = $2`, u.ID, u.PasswordHash, hash, now)
+		WHERE id = $1 AND coalesce(password_hash, '') = $2`, u.ID, u.PasswordHash, hash, now)
 }
 
 // replacePassword sets the hash of the password of a link's user, and marks the e-mail as verified.
@@ -144,7 +147,8 @@ func replacePassword(
 	return pg.One[user](ctx, q, `
 		UPDATE users u
 		SET password_hash = $4, updated_at = $5, email_verified_at = COALESCE(email_verified_at, $5)
-		WHERE id = $1 AND email = $2 AND sha256(convert_to(password_hash, 'UTF8')) = $3
+		WHERE id = $1 AND email = $2
+			AND sha256(convert_to(coalesce(password_hash, ''), 'UTF8')) = $3
 		RETURNING `+userColumns, link.UserID, link.Email, link.PasswordMark, hash, now)
 }
 
@@ -169,6 +173,7 @@ func replaceEmail(
 	return pg.One[user](ctx, q, `
 		UPDATE users u
 		SET email = $2, email_verified_at = $4, updated_at = $4, version = version + 1
-		WHERE id = $1 AND ($3::bytea IS NULL OR sha256(convert_to(password_hash, 'UTF8')) = $3)
+		WHERE id = $1 AND ($3::bytea IS NULL
+			OR sha256(convert_to(coalesce(password_hash, ''), 'UTF8')) = $3)
 		RETURNING `+userColumns, link.UserID, link.Email, link.PasswordMark, now)
 }

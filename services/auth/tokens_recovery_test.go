@@ -20,13 +20,13 @@ func TestRecoveryDeletesTokens(t *testing.T) {
 			t.Parallel()
 			p := setupMail(t)
 			// Otherwise the e-mail must be verified before tokens are created.
-			p.config.EmailVerification = verificationOff
+			p.config.Mail.Verification = verificationOff
 			ctx, me := p.member(t, adaMail)
 			others, _ := p.member(t, "ben@example.com")
 			kept := p.newToken(others, t, readOnly("kept")).GetToken()
 			first := p.newToken(ctx, t, readOnly("first"))
 			second := p.newToken(ctx, t, readOnly("second")).GetToken()
-			p.config.EmailVerification = verificationSoft
+			p.config.Mail.Verification = verificationSoft
 			if name == "by a new password" {
 				p.forgot(t, adaMail)
 				require.NoError(t, p.reset(t, p.token(t, adaMail)))

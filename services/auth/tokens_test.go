@@ -184,7 +184,7 @@ func TestCreatePersonalTokenInEndedSession(t *testing.T) {
 func TestCreatePersonalTokenUnverified(t *testing.T) {
 	t.Parallel()
 	p := setupMail(t)
-	p.config.EmailVerification = verificationSoft
+	p.config.Mail.Verification = verificationSoft
 	p.register(t, adaMail)
 	ctx := p.as(t, p.login(t, adaMail).GetAccessToken())
 	create := func() error {

@@ -19,9 +19,9 @@ import (
 
 // Values of EMAIL_VERIFICATION.
 const (
-	verificationOff      = "off"
-	verificationSoft     = "soft"
-	verificationRequired = "required"
+	verificationOff      = mail.VerificationOff
+	verificationSoft     = mail.VerificationSoft
+	verificationRequired = mail.VerificationRequired
 )
 
 const (
@@ -34,8 +34,8 @@ const (
 // verification returns what an e-mail that is not verified prevents.
 func (c Config) verification() string {
 	switch {
-	case c.EmailVerification != "":
-		return c.EmailVerification
+	case c.Mail.Verification != "":
+		return c.Mail.Verification
 	case c.Mail.Configured():
 		return verificationSoft
 	}
@@ -281,6 +281,9 @@ func (s *server) RevertEmail(
 			return err
 		}
 		if err := s.endAccess(ctx, tx, auditEmailReverted, restored.ID, from); err != nil {
+			return err
+		}
+		if err := s.unlinkAll(ctx, tx, restored.ID, from); err != nil {
 			return err
 		}
 		return s.publishVerified(ctx, tx, restored)

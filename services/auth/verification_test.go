@@ -141,7 +141,7 @@ func TestEmailVerification(t *testing.T) {
 		t.Run("with the value "+value, func(t *testing.T) {
 			t.Parallel()
 			p := setupMail(t)
-			p.config.EmailVerification = value
+			p.config.Mail.Verification = value
 			ada := p.register(t, adaMail)
 			require.Equal(t, want.signsIn, p.canLogin(t, adaMail, goodPassword))
 			require.Equal(t, want.invites, invites(p, ada.GetId()) == nil)
@@ -160,7 +160,7 @@ func TestEmailVerification(t *testing.T) {
 	t.Run("sends the link again with a rejected sign-in", func(t *testing.T) {
 		t.Parallel()
 		p := setupMail(t)
-		p.config.EmailVerification = verificationRequired
+		p.config.Mail.Verification = verificationRequired
 		p.register(t, adaMail)
 		_, err := p.Login(t.Context(),
 			&authv1.LoginRequest{Email: adaMail, Password: goodPassword})
@@ -171,9 +171,9 @@ func TestEmailVerification(t *testing.T) {
 	t.Run("needs mail", func(t *testing.T) {
 		t.Parallel()
 		config := testConfig
-		config.EmailVerification = verificationSoft
+		config.Mail.Verification = verificationSoft
 		require.ErrorContains(t, config.check(), "EMAIL_VERIFICATION requires SMTP_URL")
-		config.EmailVerification = "on"
+		config.Mail.Verification = "on"
 		require.ErrorContains(t, config.check(), "must be off, soft or required")
 		require.Equal(t, verificationOff, testConfig.verification())
 	})
@@ -237,7 +237,7 @@ func TestUpdateMeWithVerification(t *testing.T) {
 		func(t *testing.T) {
 			t.Parallel()
 			p := setupMail(t)
-			p.config.EmailVerification = verificationOff
+			p.config.Mail.Verification = verificationOff
 			ctx, _ := p.member(t, adaMail)
 			require.Empty(t, p.moves(t, ctx, newMail).GetPendingEmail())
 			require.Equal(t, newMail, p.me(t, ctx).GetEmail())

@@ -47,13 +47,13 @@ func TestSetChoosesAttributes(t *testing.T) {
 			r.TLS = &tls.ConnectionState{}
 		}
 		h := http.Header{}
-		Set(h, r, &restv1.Cookie{Value: "v", MaxAge: 60})
+		Set(h, r, Session, &restv1.Cookie{Value: "v", MaxAge: 60})
 		require.Equal(t, []string{tc.want}, h.Values("Set-Cookie"), tc)
 
 		parsed, err := http.ParseSetCookie(tc.want)
 		require.NoError(t, err)
 		r.AddCookie(&http.Cookie{Name: parsed.Name, Value: "sent"})
-		require.Equal(t, "sent", Read(r), tc)
+		require.Equal(t, "sent", Read(r, Session), tc)
 		scheme := "http://"
 		if tc.want == secure {
 			scheme = "https://"
@@ -66,7 +66,7 @@ func TestSetDeletes(t *testing.T) {
 	t.Parallel()
 	r := httptest.NewRequest(http.MethodPost, "https://coffer.example/", nil)
 	h := http.Header{}
-	Set(h, r, &restv1.Cookie{MaxAge: -1})
+	Set(h, r, Session, &restv1.Cookie{MaxAge: -1})
 	require.Equal(t, "__Host-coffer=; Path=/; Max-Age=0; HttpOnly; Secure; SameSite=Strict",
 		h.Get("Set-Cookie"))
 }
@@ -77,10 +77,24 @@ func TestReadIgnoresOtherCookies(t *testing.T) {
 	t.Parallel()
 	r := httptest.NewRequest(http.MethodPost, "/", nil)
 	r.Host = "coffer.example"
-	require.Empty(t, Read(r))
+	require.Empty(t, Read(r, Session))
 	r.Header.Set("Cookie", `coffer=a; __host-coffer=b; x__Host-coffer=c; __Host-coffer`)
-	require.Empty(t, Read(r))
+	require.Empty(t, Read(r, Session))
 	r.Host = "localhost:8080"
 	r.Header.Set("Cookie", `__Host-coffer=a`)
-	require.Empty(t, Read(r))
+	require.Empty(t, Read(r, Session))
+}
+
+// TestSetFlow covers the cookie that a browser also sends when the page of an identity provider
+// leads to this site.
+func TestSetFlow(t *testing.T) {
+	t.Parallel()
+	r := httptest.NewRequest(http.MethodGet, "https://coffer.example/", nil)
+	h := http.Header{}
+	Set(h, r, Flow, &restv1.Cookie{Value: "v", MaxAge: 60})
+	require.Equal(t, "__Host-coffer-oidc=v; Path=/; Max-Age=60; HttpOnly; Secure; SameSite=Lax",
+		h.Get("Set-Cookie"))
+	r.Header.Set("Cookie", "__Host-coffer=session; __Host-coffer-oidc=flow")
+	require.Equal(t, "flow", Read(r, Flow))
+	require.Equal(t, "session", Read(r, Session))
 }

@@ -4,7 +4,7 @@
 // JSON body or the form. Plan.Decode then fills a message from a request, in this order:
 //
 //   - body.go checks the body's media type and limits its size.
-//   - decode.go sets the fields of path, headers and session cookie.
+//   - decode.go sets the fields of path, headers and cookies.
 //   - query.go sets the fields of the query, and rejects unknown parameters.
 //   - json.go reads a JSON body, with literal.go for its strings and numbers; multipart.go reads a
 //     form, and upload.go the form of an upload, whose file it returns in pieces.
@@ -49,7 +49,7 @@ func (p *Plan) Decode(r *http.Request, path map[string]string) (proto.Message, e
 	p.setPath(message, path)
 	p.setHeaders(message, r)
 	bad := &problems{}
-	if err := decodeQuery(r.URL.RawQuery, p.query, message, bad); err != nil {
+	if err := p.decodeQuery(r.URL.RawQuery, message, bad); err != nil {
 		return nil, err
 	}
 	if err := p.decodeBody(r, content, message, bad); err != nil {
@@ -70,7 +70,7 @@ func (p *Plan) setPath(m protoreflect.Message, path map[string]string) {
 	}
 }
 
-// setHeaders sets the fields of headers, of the session cookie and of the site. Repeated headers
+// setHeaders sets the fields of headers, of cookies and of the site. Repeated headers
 // are joined, as HTTP defines it.
 func (p *Plan) setHeaders(message protoreflect.Message, r *http.Request) {
 	for _, h := range p.headers {
@@ -79,8 +79,8 @@ func (p *Plan) setHeaders(message protoreflect.Message, r *http.Request) {
 				protoreflect.ValueOfString(toValidUTF8(strings.Join(values, ", "))))
 		}
 	}
-	if p.cookie != nil {
-		message.Set(p.cookie, protoreflect.ValueOfString(toValidUTF8(cookie.Read(r))))
+	for kind, field := range p.cookies {
+		message.Set(field, protoreflect.ValueOfString(toValidUTF8(cookie.Read(r, kind))))
 	}
 	if p.site != nil {
 		message.Set(p.site, protoreflect.ValueOfString(toValidUTF8(cookie.Site(r))))

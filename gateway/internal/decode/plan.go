@@ -11,6 +11,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/reflect/protoregistry"
 
+	"github.com/coffer-budget/coffer/gateway/internal/cookie"
 	"github.com/coffer-budget/coffer/internal/restjson"
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 )
@@ -34,12 +35,14 @@ type Plan struct {
 	// path holds the fields in the path. The mux passes their values by the names in the proto.
 	path    []protoreflect.FieldDescriptor
 	headers []restjson.Header
-	// cookie is the field of the session cookie, and site the field of this site's origin. They are
-	// nil if the message has none.
-	cookie, site protoreflect.FieldDescriptor
+	// cookies are the fields of cookies, and site the field of this site's origin, or nil.
+	cookies map[cookie.Kind]protoreflect.FieldDescriptor
+	site    protoreflect.FieldDescriptor
 	// query and body hold the fields in the query and in the body, by JSON name. A form accepts the
 	// fields of the query, too.
 	query, body fields
+	// anyQuery is set if unknown query parameters are ignored.
+	anyQuery bool
 }
 
 type fields map[string]*field
@@ -72,6 +75,8 @@ func NewPlan(method protoreflect.MethodDescriptor, template string) (*Plan, erro
 		hasBody:   rule.GetBody() == "*",
 		isChange:  rule.GetPatch() != "",
 		multipart: proto.GetExtension(method.Options(), restv1.E_Multipart).(bool),
+		anyQuery:  proto.GetExtension(method.Options(), restv1.E_AnyQuery).(bool),
+		cookies:   map[cookie.Kind]protoreflect.FieldDescriptor{},
 		query:     fields{}, body: fields{},
 	}
 	for i := range method.Input().Fields().Len() {
@@ -113,8 +118,8 @@ func (p *Plan) place(descriptor protoreflect.FieldDescriptor, template string) {
 	switch {
 	case strings.Contains(template, "{"+string(descriptor.Name())+"}"):
 		p.path = append(p.path, descriptor)
-	case proto.GetExtension(descriptor.Options(), restv1.E_Cookie).(bool):
-		p.cookie = descriptor
+	case cookie.KindOf(descriptor) != cookie.None:
+		p.cookies[cookie.KindOf(descriptor)] = descriptor
 	case proto.GetExtension(descriptor.Options(), restv1.E_Site).(bool):
 		p.site = descriptor
 	case header != "":

@@ -14,8 +14,8 @@ import (
 const maxParameters = 1000
 
 // decodeQuery sets the fields that are in the query. An unknown parameter is a problem: a client
-// that misspells a filter must not get the unfiltered list.
-func decodeQuery(raw string, fields fields, message protoreflect.Message, bad *problems) error {
+// that misspells a filter must not get the unfiltered list. The option any_query permits it.
+func (p *Plan) decodeQuery(raw string, message protoreflect.Message, bad *problems) error {
 	if raw == "" {
 		return nil
 	}
@@ -28,15 +28,15 @@ func decodeQuery(raw string, fields fields, message protoreflect.Message, bad *p
 	}
 	var unknown []string
 	for name, given := range values {
-		if field := fields[name]; field != nil {
+		if field := p.query[name]; field != nil {
 			setParameter(message, field, name, given, bad)
-		} else {
+		} else if !p.anyQuery {
 			unknown = append(unknown, name)
 		}
 	}
 	if len(unknown) > 0 {
 		slices.Sort(unknown)
-		problem := fields.unknownParameter()
+		problem := p.query.unknownParameter()
 		for _, name := range unknown {
 			bad.add(name, problem)
 		}

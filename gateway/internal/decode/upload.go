@@ -49,7 +49,7 @@ func (p *Plan) DecodeUpload(r *http.Request, path map[string]string) (*Upload, e
 	p.setPath(message, path)
 	p.setHeaders(message, r)
 	bad := &problems{}
-	if err := decodeQuery(r.URL.RawQuery, p.query, message, bad); err != nil {
+	if err := p.decodeQuery(r.URL.RawQuery, message, bad); err != nil {
 		return nil, err
 	}
 	upload := &Upload{First: message.Interface(), plan: p, content: content}

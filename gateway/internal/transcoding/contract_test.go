@@ -22,6 +22,7 @@ var notIdempotent = map[string]string{
 	"SuggestCategories":   "it stores nothing",
 	"Reauthenticate":      "a repetition returns another access token with the same rights",
 	"LoginPasskeyOptions": "a repetition starts another ceremony, which expires",
+	"LinkOidc":            "it stores nothing",
 	"ExchangePersonalToken": "a repetition returns another access token with the same rights, " +
 		"and a personal access token must not be stored in a record",
 }
@@ -57,6 +58,7 @@ var withoutIfMatch = map[string]string{
 		"change is lost",
 	"DeleteReceipt":        "a receipt never changes",
 	"DeleteReconciliation": "only the mark that it differs changes",
+	"DeleteOidcIdentity":   "the link of an identity never changes",
 	"DeleteNotification":   "only the mark that it was read changes",
 	"UpdateNotifications":  "it changes a list and has no other effect than the mark",
 	"UpdateNotification":   "it has no other effect than the mark",

@@ -105,21 +105,20 @@ func headerValue(reply []byte, field protoreflect.FieldDescriptor) string {
 	return ""
 }
 
-// setCookie changes the session cookie of the browser if the reply contains a change. Only sign-in,
-// refresh and sign-out have such a field (ADR 74).
-func setCookie(served *Route, reply []byte, request *http.Request, header http.Header) error {
-	if served.cookie == nil {
-		return nil
+// setCookies changes the cookies of the browser for which the reply contains a change. Only
+// sign-in, refresh and sign-out have such fields (ADR 74, ADR 140).
+func setCookies(served *Route, reply []byte, request *http.Request, header http.Header) error {
+	for _, field := range served.cookies {
+		encoded := restjson.Value(reply, field).Bytes()
+		if len(encoded) == 0 {
+			continue
+		}
+		change := &restv1.Cookie{}
+		if err := proto.Unmarshal(encoded, change); err != nil {
+			return fmt.Errorf("decoding the cookie of %s: %w", served.Method.FullName(), err)
+		}
+		cookie.Set(header, request, cookie.KindOf(field), change)
 	}
-	encoded := restjson.Value(reply, served.cookie).Bytes()
-	if len(encoded) == 0 {
-		return nil
-	}
-	change := &restv1.Cookie{}
-	if err := proto.Unmarshal(encoded, change); err != nil {
-		return fmt.Errorf("decoding the cookie of %s: %w", served.Method.FullName(), err)
-	}
-	cookie.Set(header, request, change)
 	return nil
 }
 

@@ -96,7 +96,7 @@ func (h *Handler) respond(
 	if err != nil {
 		return fmt.Errorf("encoding the reply of %s: %w", h.route.Method.FullName(), err)
 	}
-	if err := setCookie(h.route, *reply, r, w.Header()); err != nil {
+	if err := setCookies(h.route, *reply, r, w.Header()); err != nil {
 		return err
 	}
 	if h.route.conditional && response.Unchanged(r, body, w.Header()) {

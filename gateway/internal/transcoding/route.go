@@ -11,6 +11,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/coffer-budget/coffer/gateway/internal/admission"
+	"github.com/coffer-budget/coffer/gateway/internal/cookie"
 	"github.com/coffer-budget/coffer/gateway/internal/decode"
 	"github.com/coffer-budget/coffer/internal/rpc"
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
@@ -55,8 +56,8 @@ type Route struct {
 	// file is the field of the reply, or of each piece of a download, that is sent as the body. If
 	// nil, the body is JSON.
 	file protoreflect.FieldDescriptor
-	// cookie is the field of the reply that changes the session cookie, or nil.
-	cookie protoreflect.FieldDescriptor
+	// cookies are the fields of the reply that change cookies.
+	cookies []protoreflect.FieldDescriptor
 	// Upload and Download are set if the RPC streams a file. The messages of a download have the
 	// fields fileHeader and file.
 	Upload, Download bool
@@ -121,7 +122,11 @@ func newRoute(method protoreflect.MethodDescriptor) (*Route, error) {
 	}
 	served.fullMethod = fmt.Sprintf("/%s/%s", method.Parent().FullName(), method.Name())
 	served.file = findField(method.Output(), restv1.E_File)
-	served.cookie = findField(method.Output(), restv1.E_Cookie)
+	for i := range method.Output().Fields().Len() {
+		if f := method.Output().Fields().Get(i); cookie.KindOf(f) != cookie.None {
+			served.cookies = append(served.cookies, f)
+		}
+	}
 	if err := served.setTransfer(); err != nil {
 		return nil, err
 	}

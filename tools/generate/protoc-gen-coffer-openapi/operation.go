@@ -177,11 +177,11 @@ func (g *generator) parameters(o *operation) []any {
 }
 
 // place returns the place of a field in the HTTP request: path, header, query or body. It is empty
-// for the session cookie, which is described as a security scheme, and for fields that the gateway
-// computes. A FileHeader is in the header of the file's part.
+// for cookies, of which the session cookie is described as a security scheme, and for fields that
+// the gateway computes. A FileHeader is in the header of the file's part.
 func (o *operation) place(field *protogen.Field) string {
 	switch {
-	case boolOption(field, restv1.E_Cookie), boolOption(field, restv1.E_Site), isFileHeader(field):
+	case isCookie(field), boolOption(field, restv1.E_Site), isFileHeader(field):
 		return ""
 	case slices.Contains(o.inPath, string(field.Desc.Name())):
 		return "path"

@@ -112,7 +112,7 @@ func (g *generator) responseHeaders(o *operation, status int) object {
 				"description": comment(field.Comments.Leading), "schema": object{"type": "string"},
 			}
 		}
-		if boolOption(field, restv1.E_Cookie) {
+		if isCookie(field) {
 			headers["Set-Cookie"] = object{
 				"description": comment(field.Comments.Leading), "schema": object{"type": "string"},
 			}
@@ -120,6 +120,11 @@ func (g *generator) responseHeaders(o *operation, status int) object {
 	}
 	g.useHeaders(headers)
 	return headers
+}
+
+// isCookie reports whether a field is sent in a cookie.
+func isCookie(field *protogen.Field) bool {
+	return boolOption(field, restv1.E_Cookie) || boolOption(field, restv1.E_FlowCookie)
 }
 
 // isFileHeader reports whether a field describes a streamed file.

@@ -55,7 +55,7 @@ func (g *generator) variant(m *protogen.Message, preview bool) object {
 	g.defined[name] = m
 	properties, required := object{}, []string{}
 	for _, field := range m.Fields {
-		if stringOption(field, restv1.E_Header) != "" || boolOption(field, restv1.E_Cookie) ||
+		if stringOption(field, restv1.E_Header) != "" || isCookie(field) ||
 			preview && boolOption(field, restv1.E_Assigned) {
 			continue
 		}

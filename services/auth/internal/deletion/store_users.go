@@ -79,8 +79,8 @@ var userRows = []string{
 	`
 		DELETE FROM idempotency_keys k
 		USING ceremonies c
-		WHERE c.user_id = @id::uuid
-			AND k.scope IN ('mfa:' || encode(c.hash, 'hex'), 'passkey:' || encode(c.hash, 'hex'))`,
+		WHERE c.user_id = @id::uuid AND k.scope IN ('mfa:' || encode(c.hash, 'hex'),
+			'passkey:' || encode(c.hash, 'hex'), 'oidc:' || encode(c.hash, 'hex'))`,
 	`DELETE FROM users WHERE id = @id::uuid AND email = @email`,
 }
 

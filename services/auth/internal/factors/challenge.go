@@ -70,8 +70,8 @@ func UseChallenge(ctx context.Context, tx pgx.Tx, token string, now time.Time) (
 	return useChallenge(ctx, tx, HashChallenge(token), now)
 }
 
-// Expire deletes challenges and ceremonies of passkeys that expired long ago, and unused ceremonies
-// immediately: anybody can start one.
+// Expire deletes challenges and ceremonies that expired long ago, and unused ceremonies
+// immediately: anybody can start one. It includes the flows of package oidc.
 func (s *Server) Expire(ctx context.Context) error {
 	now := s.Now()
 	return deleteChallenges(ctx, s.DB, now.Add(-challengeKept), now)

@@ -49,6 +49,7 @@ var (
 	// ErrInvalidCode is returned for a code or a recovery code that is wrong or was used.
 	ErrInvalidCode        = apierr.New(restv1.Reason_INVALID_MFA_CODE)
 	errTotpAlreadyEnabled = apierr.New(restv1.Reason_TOTP_ALREADY_ENABLED)
+	errLastFactor         = apierr.New(restv1.Reason_LAST_FACTOR)
 	errTotpNotEnabled     = apierr.New(restv1.Reason_TOTP_NOT_ENABLED)
 )
 

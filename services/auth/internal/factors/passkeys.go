@@ -204,6 +204,13 @@ func (s *Server) DeletePasskey(
 		if err != nil {
 			return pg.IfNoRows(err, errPasskeyNotFound)
 		}
+		can, err := CanSignIn(ctx, tx, user)
+		if err != nil {
+			return err
+		}
+		if !can {
+			return errLastFactor
+		}
 		if err := updateSecondFactor(ctx, tx, user); err != nil {
 			return err
 		}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 
 	"github.com/coffer-budget/coffer/internal/pg"
 )
@@ -29,6 +30,14 @@ func useChallenge(
 		UPDATE ceremonies
 		SET used_at = $2
 		WHERE hash = $1 AND kind = 'login' AND used_at IS NULL AND expires_at > $2`, hash, now)
+}
+
+// EndChallenges deletes the unused challenges of a user whom tx has locked. A transaction that
+// removes an identity calls it, because a sign-in with the identity may have created them.
+func EndChallenges(ctx context.Context, tx pgx.Tx, user uuid.UUID) error {
+	return pg.Exec(ctx, tx, `
+		DELETE FROM ceremonies
+		WHERE user_id = $1 AND kind = 'login' AND used_at IS NULL`, user)
 }
 
 // Kinds of ceremonies of passkeys. They are stored: never rename one.
@@ -60,8 +69,8 @@ func useCeremony(
 		RETURNING state`, hash, kind, user, now)
 }
 
-// deleteChallenges deletes the challenges and ceremonies of passkeys that expired before a time,
-// and unused ceremonies that expired before now.
+// deleteChallenges deletes the challenges and ceremonies that expired before a time, and unused
+// ceremonies that expired before now: those of passkeys, and those of package oidc.
 func deleteChallenges(ctx context.Context, q pg.Querier, before, now time.Time) error {
 	return pg.Exec(ctx, q, `
 		DELETE FROM ceremonies

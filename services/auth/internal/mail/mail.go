@@ -39,7 +39,18 @@ type Config struct {
 	From string `env:"MAIL_FROM"`
 	// PublicURL is the base of all links.
 	PublicURL string `env:"PUBLIC_URL"`
+	// Verification is what an e-mail that is not verified prevents: off (nothing), soft (inviting
+	// others, creating personal access tokens and exporting the account) or required (also signing
+	// in). Without a value it is soft if mail is configured, and off otherwise.
+	Verification string `env:"EMAIL_VERIFICATION"`
 }
+
+// Values of EMAIL_VERIFICATION.
+const (
+	VerificationOff      = "off"
+	VerificationSoft     = "soft"
+	VerificationRequired = "required"
+)
 
 // Configured reports whether mails can be sent.
 func (c Config) Configured() bool { return c.URL != "" }
@@ -54,6 +65,16 @@ func (c Config) Check() error {
 			problems = append(problems,
 				errors.New("PUBLIC_URL must be a URL like https://coffer.example.com"))
 		}
+	}
+	switch c.Verification {
+	case "", VerificationOff:
+	case VerificationSoft, VerificationRequired:
+		if !c.Configured() {
+			problems = append(problems, errors.New("EMAIL_VERIFICATION requires SMTP_URL"))
+		}
+	default:
+		problems = append(problems,
+			errors.New("EMAIL_VERIFICATION must be off, soft or required"))
 	}
 	if !c.Configured() {
 		return errors.Join(problems...)

@@ -24,8 +24,8 @@ const (
 	DeletionCanceled  = "deletion_canceled"
 )
 
-// Reports of changes of personal access tokens and second factors. The types of their audit entries
-// have the same names.
+// Reports of changes of personal access tokens, second factors and identities. The types of their
+// audit entries have the same names.
 const (
 	TokenCreated         = "token_created"
 	TokenDeleted         = "token_deleted"
@@ -36,6 +36,8 @@ const (
 	PasskeyCreated       = "passkey_created"
 	PasskeyDeleted       = "passkey_deleted"
 	PasskeyCloned        = "passkey_cloned"
+	OidcLinked           = "oidc_linked"
+	OidcUnlinked         = "oidc_unlinked"
 )
 
 // paths are the paths of the console that the links of mails open. The token is in the fragment,
@@ -58,6 +60,8 @@ var paths = map[string]string{
 	PasskeyCreated:       "/forgot",
 	PasskeyDeleted:       "/forgot",
 	PasskeyCloned:        "/forgot",
+	OidcLinked:           "/forgot",
+	OidcUnlinked:         "/forgot",
 	DeletionRequested:    "/login",
 	DeletionCanceled:     "/forgot",
 }

@@ -217,7 +217,7 @@ type AuditEntry struct {
 	// email_change_requested, email_confirmed, email_reverted, invitation_sent, invitation_answered, invitation_ended, member_updated, member_removed, token_created,
 	// token_deleted, reauthenticated, reauthentication_failed, account_exported, second_factor_failed,
 	// totp_enabled, totp_disabled, recovery_codes_created, recovery_code_used, passkey_created, passkey_deleted,
-	// passkey_cloned, deletion_requested or deletion_canceled.
+	// passkey_cloned, oidc_linked, oidc_unlinked, deletion_requested or deletion_canceled.
 	Type string `protobuf:"bytes,2,opt,name=type,proto3" json:"type,omitempty"`
 	// success or failure.
 	Outcome string `protobuf:"bytes,3,opt,name=outcome,proto3" json:"outcome,omitempty"`
@@ -237,8 +237,8 @@ type AuditEntry struct {
 	// Details of invitation_sent, invitation_answered, invitation_ended, member_updated and member_removed; absent in entries of another
 	// type.
 	Sharing *AuditSharing `protobuf:"bytes,10,opt,name=sharing,proto3,oneof" json:"sharing,omitempty"`
-	// Name of the personal access token or passkey in entries of token_created, token_deleted, passkey_created, passkey_deleted and
-	// passkey_cloned; absent in entries of another type.
+	// Name of the personal access token, passkey or identity provider in entries of token_created, token_deleted, passkey_created,
+	// passkey_deleted, passkey_cloned, oidc_linked and oidc_unlinked; absent in entries of another type.
 	TokenName     *string `protobuf:"bytes,11,opt,name=token_name,json=tokenName,proto3,oneof" json:"token_name,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2130,8 +2130,10 @@ type GetMeResponse struct {
 	// What an e-mail that is not verified prevents: off (nothing), soft (inviting others, creating
 	// personal access tokens and exporting the account) or required (also signing in).
 	EmailVerification string `protobuf:"bytes,5,opt,name=email_verification,json=emailVerification,proto3" json:"email_verification,omitempty"`
-	unknownFields     protoimpl.UnknownFields
-	sizeCache         protoimpl.SizeCache
+	// True for a user without a password, who signs in with an identity provider or a passkey.
+	WithoutPassword bool `protobuf:"varint,6,opt,name=without_password,json=withoutPassword,proto3" json:"without_password,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *GetMeResponse) Reset() {
@@ -2199,6 +2201,13 @@ func (x *GetMeResponse) GetEmailVerification() string {
 	return ""
 }
 
+func (x *GetMeResponse) GetWithoutPassword() bool {
+	if x != nil {
+		return x.WithoutPassword
+	}
+	return false
+}
+
 type UpdateMeRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// New name, 1 to 100 characters.
@@ -2209,7 +2218,8 @@ type UpdateMeRequest struct {
 	UserAgent string `protobuf:"bytes,3,opt,name=user_agent,json=userAgent,proto3" json:"user_agent,omitempty"`
 	// ETag of the version that the change is based on. If it is absent, the change applies to any version.
 	IfMatch string `protobuf:"bytes,4,opt,name=if_match,json=ifMatch,proto3" json:"if_match,omitempty"`
-	// Required if email is a new e-mail, at most 128 characters.
+	// Required if email is a new e-mail and the user has a password, at most 128 characters. Without a password, the user must have signed
+	// in within the last 10 minutes.
 	CurrentPassword string `protobuf:"bytes,5,opt,name=current_password,json=currentPassword,proto3" json:"current_password,omitempty"`
 	unknownFields   protoimpl.UnknownFields
 	sizeCache       protoimpl.SizeCache
@@ -2360,7 +2370,7 @@ func (x *UpdateMeResponse) GetPendingEmail() string {
 
 type ChangePasswordRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// At most 128 characters.
+	// Required if the user has a password, at most 128 characters. Without one, the user must have signed in within the last 10 minutes.
 	CurrentPassword string `protobuf:"bytes,1,opt,name=current_password,json=currentPassword,proto3" json:"current_password,omitempty"`
 	// 8 to 128 characters; not a well-known password, not the e-mail, and not its part before the @.
 	NewPassword string `protobuf:"bytes,2,opt,name=new_password,json=newPassword,proto3" json:"new_password,omitempty"`
@@ -4200,11 +4210,11 @@ const file_coffer_auth_v1_auth_proto_rawDesc = "" +
 	"user_agent\x18\x05 \x01(\tR\tuserAgent\x12\x1d\n" +
 	"\n" +
 	"ip_address\x18\x06 \x01(\tR\tipAddress\x12\x18\n" +
-	"\acurrent\x18\a \x01(\bR\acurrent\"\x9e\b\n" +
+	"\acurrent\x18\a \x01(\bR\acurrent\"\xb8\b\n" +
 	"\n" +
 	"AuditEntry\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\x12\xe4\x04\n" +
-	"\x04type\x18\x02 \x01(\tB\xcf\x04¶\x18\xca\x04registered login_succeeded login_failed refresh_token_reused session_ended logged_out password_changed password_change_failed password_reset profile_changed email_changed email_change_failed email_change_requested email_confirmed email_reverted invitation_sent invitation_answered invitation_ended member_updated member_removed token_created token_deleted reauthenticated reauthentication_failed account_exported second_factor_failed totp_enabled totp_disabled recovery_codes_created recovery_code_used passkey_created passkey_deleted passkey_cloned deletion_requested deletion_canceledR\x04type\x12-\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\xfe\x04\n" +
+	"\x04type\x18\x02 \x01(\tB\xe9\x04¶\x18\xe4\x04registered login_succeeded login_failed refresh_token_reused session_ended logged_out password_changed password_change_failed password_reset profile_changed email_changed email_change_failed email_change_requested email_confirmed email_reverted invitation_sent invitation_answered invitation_ended member_updated member_removed token_created token_deleted reauthenticated reauthentication_failed account_exported second_factor_failed totp_enabled totp_disabled recovery_codes_created recovery_code_used passkey_created passkey_deleted passkey_cloned oidc_linked oidc_unlinked deletion_requested deletion_canceledR\x04type\x12-\n" +
 	"\aoutcome\x18\x03 \x01(\tB\x13¶\x18\x0fsuccess failureR\aoutcome\x12\x1d\n" +
 	"\x02at\x18\x04 \x01(\tB\rʶ\x18\tdate-timeR\x02at\x12\x14\n" +
 	"\x05count\x18\x05 \x01(\x05R\x05count\x12\x1c\n" +
@@ -4430,13 +4440,14 @@ const file_coffer_auth_v1_auth_proto_rawDesc = "" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x124\n" +
 	"\x06cookie\x18\x03 \x01(\v2\x16.coffer.rest.v1.CookieB\x04ж\x18\x01R\x06cookie\"\x0e\n" +
-	"\fGetMeRequest\"\xcb\x01\n" +
+	"\fGetMeRequest\"\xf6\x01\n" +
 	"\rGetMeResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12(\n" +
 	"\x04user\x18\x03 \x01(\v2\x14.coffer.auth.v1.UserR\x04user\x12\x1c\n" +
 	"\x04etag\x18\x04 \x01(\tB\b\xe2\xb5\x18\x04ETagR\x04etag\x12D\n" +
-	"\x12email_verification\x18\x05 \x01(\tB\x15¶\x18\x11off soft requiredR\x11emailVerification\"\xf7\x01\n" +
+	"\x12email_verification\x18\x05 \x01(\tB\x15¶\x18\x11off soft requiredR\x11emailVerification\x12)\n" +
+	"\x10without_password\x18\x06 \x01(\bR\x0fwithoutPassword\"\xf7\x01\n" +
 	"\x0fUpdateMeRequest\x12!\n" +
 	"\x04name\x18\x01 \x01(\tB\b\xe2\xb6\x18\x04\b\x01\x10dH\x00R\x04name\x88\x01\x01\x12\"\n" +
 	"\x05email\x18\x02 \x01(\tB\a\xe2\xb6\x18\x03\x10\xfe\x01H\x01R\x05email\x88\x01\x01\x12-\n" +
@@ -4452,9 +4463,9 @@ const file_coffer_auth_v1_auth_proto_rawDesc = "" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12(\n" +
 	"\x04user\x18\x03 \x01(\v2\x14.coffer.auth.v1.UserR\x04user\x12\x1c\n" +
 	"\x04etag\x18\x04 \x01(\tB\b\xe2\xb5\x18\x04ETagR\x04etag\x12)\n" +
-	"\rpending_email\x18\x05 \x01(\tB\x04\xf8\xb5\x18\x01R\fpendingEmail\"\xb0\x01\n" +
-	"\x15ChangePasswordRequest\x126\n" +
-	"\x10current_password\x18\x01 \x01(\tB\v\xf0\xb5\x18\x01\xe2\xb6\x18\x03\x10\x80\x01R\x0fcurrentPassword\x120\n" +
+	"\rpending_email\x18\x05 \x01(\tB\x04\xf8\xb5\x18\x01R\fpendingEmail\"\xac\x01\n" +
+	"\x15ChangePasswordRequest\x122\n" +
+	"\x10current_password\x18\x01 \x01(\tB\a\xe2\xb6\x18\x03\x10\x80\x01R\x0fcurrentPassword\x120\n" +
 	"\fnew_password\x18\x02 \x01(\tB\r\xf0\xb5\x18\x01\xe2\xb6\x18\x05\b\b\x10\x80\x01R\vnewPassword\x12-\n" +
 	"\n" +
 	"user_agent\x18\x03 \x01(\tB\x0e\xe2\xb5\x18\n" +
@@ -4585,7 +4596,7 @@ const file_coffer_auth_v1_auth_proto_rawDesc = "" +
 	"\x0fGetUsersRequest\x12\x10\n" +
 	"\x03ids\x18\x01 \x03(\tR\x03ids\">\n" +
 	"\x10GetUsersResponse\x12*\n" +
-	"\x05users\x18\x01 \x03(\v2\x14.coffer.auth.v1.UserR\x05users2\xd5 \n" +
+	"\x05users\x18\x01 \x03(\v2\x14.coffer.auth.v1.UserR\x05users2\xd9 \n" +
 	"\vAuthService\x12\xa3\x01\n" +
 	"\bRegister\x12\x1f.coffer.auth.v1.RegisterRequest\x1a .coffer.auth.v1.RegisterResponse\"T\x8a\xb5\x18%\n" +
 	"\x0fUSER_REGISTERED\x12\x0fUser registered\x18\xc9\x01\x90\xb5\x18\x01\xb2\xb5\x18\x03(\xb7\x02\x82\xd3\xe4\x93\x02\x1a:\x01*\"\x15/api/v1/auth/register\x12\xbc\x01\n" +
@@ -4605,11 +4616,11 @@ const file_coffer_auth_v1_auth_proto_rawDesc = "" +
 	"\x06Logout\x12\x1d.coffer.auth.v1.LogoutRequest\x1a\x1e.coffer.auth.v1.LogoutResponse\"H\x8a\xb5\x18&\n" +
 	"\x0eLOGOUT_SUCCESS\x12\x11Logout successful\x18\xc8\x01\x82\xd3\xe4\x93\x02\x18:\x01*\"\x13/api/v1/auth/logout\x12\x83\x01\n" +
 	"\x05GetMe\x12\x1c.coffer.auth.v1.GetMeRequest\x1a\x1d.coffer.auth.v1.GetMeResponse\"=\x8a\xb5\x18\x1f\n" +
-	"\fUSER_FETCHED\x12\fUser fetched\x18\xc8\x01\x82\xd3\xe4\x93\x02\x11\x12\x0f/api/v1/auth/me\x90\x02\x01\x12\x93\x01\n" +
-	"\bUpdateMe\x12\x1f.coffer.auth.v1.UpdateMeRequest\x1a .coffer.auth.v1.UpdateMeResponse\"D\x8a\xb5\x18\x1f\n" +
-	"\fUSER_UPDATED\x12\fUser updated\x18\xc8\x01\xb2\xb5\x18\x03\x05(*\x82\xd3\xe4\x93\x02\x14:\x01*2\x0f/api/v1/auth/me\x12\xb1\x01\n" +
-	"\x0eChangePassword\x12%.coffer.auth.v1.ChangePasswordRequest\x1a&.coffer.auth.v1.ChangePasswordResponse\"P\x8a\xb5\x18'\n" +
-	"\x10PASSWORD_CHANGED\x12\x10Password changed\x18\xc8\x01\xb2\xb5\x18\x01*\x82\xd3\xe4\x93\x02\x1a:\x01*2\x15/api/v1/auth/password\x12\xd9\x01\n" +
+	"\fUSER_FETCHED\x12\fUser fetched\x18\xc8\x01\x82\xd3\xe4\x93\x02\x11\x12\x0f/api/v1/auth/me\x90\x02\x01\x12\x95\x01\n" +
+	"\bUpdateMe\x12\x1f.coffer.auth.v1.UpdateMeRequest\x1a .coffer.auth.v1.UpdateMeResponse\"F\x8a\xb5\x18\x1f\n" +
+	"\fUSER_UPDATED\x12\fUser updated\x18\xc8\x01\xb2\xb5\x18\x05\x05(*\xbb\x02\x82\xd3\xe4\x93\x02\x14:\x01*2\x0f/api/v1/auth/me\x12\xb3\x01\n" +
+	"\x0eChangePassword\x12%.coffer.auth.v1.ChangePasswordRequest\x1a&.coffer.auth.v1.ChangePasswordResponse\"R\x8a\xb5\x18'\n" +
+	"\x10PASSWORD_CHANGED\x12\x10Password changed\x18\xc8\x01\xb2\xb5\x18\x03*\xbb\x02\x82\xd3\xe4\x93\x02\x1a:\x01*2\x15/api/v1/auth/password\x12\xd9\x01\n" +
 	"\x0eForgotPassword\x12%.coffer.auth.v1.ForgotPasswordRequest\x1a&.coffer.auth.v1.ForgotPasswordResponse\"x\x8a\xb5\x18C\n" +
 	"\tMAIL_SENT\x123If the e-mail has an account, a mail was sent to it\x18\xca\x01\x90\xb5\x18\x01\xb2\xb5\x18\x02\xa3\x02\x82\xd3\xe4\x93\x02!:\x01*\"\x1c/api/v1/auth/password/forgot\x12\xb5\x01\n" +
 	"\rResetPassword\x12$.coffer.auth.v1.ResetPasswordRequest\x1a%.coffer.auth.v1.ResetPasswordResponse\"W\x8a\xb5\x18#\n" +

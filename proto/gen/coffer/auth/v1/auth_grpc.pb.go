@@ -94,7 +94,7 @@ type AuthServiceClient interface {
 	// new one takes effect when it is confirmed with the link of a mail, and pendingEmail names it until then. The former e-mail is
 	// notified, and can restore itself for 7 days.
 	UpdateMe(ctx context.Context, in *UpdateMeRequest, opts ...grpc.CallOption) (*UpdateMeResponse, error)
-	// Changes the password and ends all other sessions of the user. Personal access tokens stay valid. After 10 wrong passwords within
+	// Changes the password, or sets the first one, and ends all other sessions of the user. Personal access tokens stay valid. After 10 wrong passwords within
 	// 15 minutes in the session, requests are rejected with RATE_LIMITED.
 	ChangePassword(ctx context.Context, in *ChangePasswordRequest, opts ...grpc.CallOption) (*ChangePasswordResponse, error)
 	// Sends a mail with a link that sets a new password, if the e-mail has an account. The response, and the time that it takes, do not
@@ -453,7 +453,7 @@ type AuthServiceServer interface {
 	// new one takes effect when it is confirmed with the link of a mail, and pendingEmail names it until then. The former e-mail is
 	// notified, and can restore itself for 7 days.
 	UpdateMe(context.Context, *UpdateMeRequest) (*UpdateMeResponse, error)
-	// Changes the password and ends all other sessions of the user. Personal access tokens stay valid. After 10 wrong passwords within
+	// Changes the password, or sets the first one, and ends all other sessions of the user. Personal access tokens stay valid. After 10 wrong passwords within
 	// 15 minutes in the session, requests are rejected with RATE_LIMITED.
 	ChangePassword(context.Context, *ChangePasswordRequest) (*ChangePasswordResponse, error)
 	// Sends a mail with a link that sets a new password, if the e-mail has an account. The response, and the time that it takes, do not

@@ -892,7 +892,7 @@ const file_coffer_auth_v1_passkeys_proto_rawDesc = "" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12)\n" +
 	"\vceremony_id\x18\x03 \x01(\tB\bʶ\x18\x04noneR\n" +
 	"ceremonyId\x12\x18\n" +
-	"\aoptions\x18\x04 \x01(\tR\aoptions2\xbb\t\n" +
+	"\aoptions\x18\x04 \x01(\tR\aoptions2\xbd\t\n" +
 	"\x0ePasskeyService\x12\xec\x01\n" +
 	"\x14CreatePasskeyOptions\x12+.coffer.auth.v1.CreatePasskeyOptionsRequest\x1a,.coffer.auth.v1.CreatePasskeyOptionsResponse\"y\x8a\xb5\x18C\n" +
 	"\x17PASSKEY_OPTIONS_CREATED\x12%Create the passkey with these options\x18\xc8\x01\xb2\xb5\x18\x02\xc3\x02\xe8\xb5\x18\x01\x82\xd3\xe4\x93\x02\":\x01*\"\x1d/api/v1/auth/passkeys/options\x12\xb4\x01\n" +
@@ -901,9 +901,9 @@ const file_coffer_auth_v1_passkeys_proto_rawDesc = "" +
 	"\fListPasskeys\x12#.coffer.auth.v1.ListPasskeysRequest\x1a$.coffer.auth.v1.ListPasskeysResponse\"K\x8a\xb5\x18'\n" +
 	"\x10PASSKEYS_FETCHED\x12\x10Passkeys fetched\x18\xc8\x01\x82\xd3\xe4\x93\x02\x17\x12\x15/api/v1/auth/passkeys\x90\x02\x01\x12\xb7\x01\n" +
 	"\rUpdatePasskey\x12$.coffer.auth.v1.UpdatePasskeyRequest\x1a%.coffer.auth.v1.UpdatePasskeyResponse\"Y\x8a\xb5\x18%\n" +
-	"\x0fPASSKEY_UPDATED\x12\x0fPasskey renamed\x18\xc8\x01\xb2\xb5\x18\x03\x05\xc2\x02\xe8\xb5\x18\x01\x82\xd3\xe4\x93\x02\x1f:\x01*2\x1a/api/v1/auth/passkeys/{id}\x12\xb3\x01\n" +
-	"\rDeletePasskey\x12$.coffer.auth.v1.DeletePasskeyRequest\x1a%.coffer.auth.v1.DeletePasskeyResponse\"U\x8a\xb5\x18%\n" +
-	"\x0fPASSKEY_DELETED\x12\x0fPasskey deleted\x18\xc8\x01\xb2\xb5\x18\x02\xc2\x02\xe8\xb5\x18\x01\x82\xd3\xe4\x93\x02\x1c*\x1a/api/v1/auth/passkeys/{id}\x12\xe9\x01\n" +
+	"\x0fPASSKEY_UPDATED\x12\x0fPasskey renamed\x18\xc8\x01\xb2\xb5\x18\x03\x05\xc2\x02\xe8\xb5\x18\x01\x82\xd3\xe4\x93\x02\x1f:\x01*2\x1a/api/v1/auth/passkeys/{id}\x12\xb5\x01\n" +
+	"\rDeletePasskey\x12$.coffer.auth.v1.DeletePasskeyRequest\x1a%.coffer.auth.v1.DeletePasskeyResponse\"W\x8a\xb5\x18%\n" +
+	"\x0fPASSKEY_DELETED\x12\x0fPasskey deleted\x18\xc8\x01\xb2\xb5\x18\x04\xc2\x02\xc4\x02\xe8\xb5\x18\x01\x82\xd3\xe4\x93\x02\x1c*\x1a/api/v1/auth/passkeys/{id}\x12\xe9\x01\n" +
 	"\x13LoginPasskeyOptions\x12*.coffer.auth.v1.LoginPasskeyOptionsRequest\x1a+.coffer.auth.v1.LoginPasskeyOptionsResponse\"y\x8a\xb5\x18>\n" +
 	"\x17PASSKEY_OPTIONS_CREATED\x12 Use a passkey with these options\x18\xc8\x01\x90\xb5\x18\x01\xb2\xb5\x18\x02\xc3\x02\x82\xd3\xe4\x93\x02':\x01*\"\"/api/v1/auth/login/passkey/optionsBAZ?github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1;authv1b\x06proto3"
 

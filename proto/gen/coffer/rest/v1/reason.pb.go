@@ -271,7 +271,8 @@ const (
 	Reason_REAUTHENTICATION_REQUIRED Reason = 315
 	// The code of the second factor is wrong or was used. A code of an app is accepted for about a minute.
 	Reason_INVALID_MFA_CODE Reason = 316
-	// The `mfaToken` is unknown, was used, is older than 5 minutes, or is no longer valid because the password has changed. Sign in again.
+	// The `mfaToken` is unknown, was used, is older than 5 minutes, or is no longer valid because the password has changed
+	// or an identity was unlinked. Sign in again.
 	Reason_INVALID_MFA_TOKEN Reason = 317
 	// The user has an authenticator app. Send `replace` to replace it.
 	Reason_TOTP_ALREADY_ENABLED Reason = 318
@@ -286,6 +287,22 @@ const (
 	Reason_PASSKEY_NOT_FOUND Reason = 322
 	// The installation has no public URL with a domain, which passkeys need.
 	Reason_PASSKEYS_UNAVAILABLE Reason = 323
+	// The operation would leave the user without a way to sign in. Set a password, or link another identity first.
+	Reason_LAST_FACTOR Reason = 324
+	// The identity is unknown or linked to another user.
+	Reason_OIDC_IDENTITY_NOT_FOUND Reason = 327
+	// The installation has no identity provider with this name.
+	Reason_OIDC_PROVIDER_NOT_FOUND Reason = 340
+	// The identity is not linked to an account, and creates none: an account has its e-mail, the provider has not verified the e-mail, or the
+	// installation creates no accounts this way. Users with an account sign in and link the identity.
+	Reason_OIDC_ACCOUNT_EXISTS Reason = 341
+	// The identity is linked to an account already.
+	Reason_OIDC_ALREADY_LINKED Reason = 342
+	// The identity provider is not available. Try again later.
+	Reason_OIDC_UNAVAILABLE Reason = 343
+	// The sign-in at the identity provider failed or was canceled, or the code is unknown, was used, is older than 60 seconds, or belongs to
+	// another browser. Start again.
+	Reason_INVALID_OIDC_CODE Reason = 344
 	// The transaction is an adjustment, which has no category, splits or type to change.
 	Reason_TRANSACTION_IS_ADJUSTMENT Reason = 330
 	// A reconciliation locks the amount, the date, the wallet, the currency and `cleared` of the transaction, or of the other leg of its
@@ -442,6 +459,13 @@ var (
 		321: "PASSKEY_CLONED",
 		322: "PASSKEY_NOT_FOUND",
 		323: "PASSKEYS_UNAVAILABLE",
+		324: "LAST_FACTOR",
+		327: "OIDC_IDENTITY_NOT_FOUND",
+		340: "OIDC_PROVIDER_NOT_FOUND",
+		341: "OIDC_ACCOUNT_EXISTS",
+		342: "OIDC_ALREADY_LINKED",
+		343: "OIDC_UNAVAILABLE",
+		344: "INVALID_OIDC_CODE",
 		330: "TRANSACTION_IS_ADJUSTMENT",
 		331: "TRANSACTION_RECONCILED",
 		332: "BALANCE_DIFFERS",
@@ -580,6 +604,13 @@ var (
 		"PASSKEY_CLONED":                321,
 		"PASSKEY_NOT_FOUND":             322,
 		"PASSKEYS_UNAVAILABLE":          323,
+		"LAST_FACTOR":                   324,
+		"OIDC_IDENTITY_NOT_FOUND":       327,
+		"OIDC_PROVIDER_NOT_FOUND":       340,
+		"OIDC_ACCOUNT_EXISTS":           341,
+		"OIDC_ALREADY_LINKED":           342,
+		"OIDC_UNAVAILABLE":              343,
+		"INVALID_OIDC_CODE":             344,
 		"TRANSACTION_IS_ADJUSTMENT":     330,
 		"TRANSACTION_RECONCILED":        331,
 		"BALANCE_DIFFERS":               332,
@@ -682,7 +713,7 @@ var File_coffer_rest_v1_reason_proto protoreflect.FileDescriptor
 
 const file_coffer_rest_v1_reason_proto_rawDesc = "" +
 	"\n" +
-	"\x1bcoffer/rest/v1/reason.proto\x12\x0ecoffer.rest.v1\x1a google/protobuf/descriptor.proto\x1a\x15google/rpc/code.proto*\xb4O\n" +
+	"\x1bcoffer/rest/v1/reason.proto\x12\x0ecoffer.rest.v1\x1a google/protobuf/descriptor.proto\x1a\x15google/rpc/code.proto*\xdeS\n" +
 	"\x06Reason\x12\x16\n" +
 	"\x12REASON_UNSPECIFIED\x10\x00\x124\n" +
 	"\x10VALIDATION_ERROR\x10\x01\x1a\x1e\xf8\xb6\x18\x03\x80\xb7\x18\x90\x03\x8a\xb7\x18\x11Validation failed\x129\n" +
@@ -807,7 +838,14 @@ const file_coffer_rest_v1_reason_proto_rawDesc = "" +
 	"\x18INVALID_PASSKEY_RESPONSE\x10\xc0\x02\x1a-\xf8\xb6\x18\x10\x80\xb7\x18\x91\x03\x8a\xb7\x18\x1cThe passkey was not accepted\x90\xb7\x18\x01\x12R\n" +
 	"\x0ePASSKEY_CLONED\x10\xc1\x02\x1a=\xf8\xb6\x18\x10\x80\xb7\x18\x91\x03\x8a\xb7\x180The passkey may have been copied and is disabled\x126\n" +
 	"\x11PASSKEY_NOT_FOUND\x10\xc2\x02\x1a\x1e\xf8\xb6\x18\x05\x80\xb7\x18\x94\x03\x8a\xb7\x18\x11Passkey not found\x12S\n" +
-	"\x14PASSKEYS_UNAVAILABLE\x10\xc3\x02\x1a8\xf8\xb6\x18\x0e\x80\xb7\x18\xf7\x03\x8a\xb7\x18+This installation does not support passkeys\x12M\n" +
+	"\x14PASSKEYS_UNAVAILABLE\x10\xc3\x02\x1a8\xf8\xb6\x18\x0e\x80\xb7\x18\xf7\x03\x8a\xb7\x18+This installation does not support passkeys\x12>\n" +
+	"\vLAST_FACTOR\x10\xc4\x02\x1a,\xf8\xb6\x18\t\x80\xb7\x18\x99\x03\x8a\xb7\x18\x1fThis is the only way to sign in\x12=\n" +
+	"\x17OIDC_IDENTITY_NOT_FOUND\x10\xc7\x02\x1a\x1f\xf8\xb6\x18\x05\x80\xb7\x18\x94\x03\x8a\xb7\x18\x12Identity not found\x12F\n" +
+	"\x17OIDC_PROVIDER_NOT_FOUND\x10\xd4\x02\x1a(\xf8\xb6\x18\x05\x80\xb7\x18\x94\x03\x8a\xb7\x18\x1bIdentity provider not found\x12a\n" +
+	"\x13OIDC_ACCOUNT_EXISTS\x10\xd5\x02\x1aG\xf8\xb6\x18\x06\x80\xb7\x18\x99\x03\x8a\xb7\x18:Sign in another way and link this identity in the settings\x12S\n" +
+	"\x13OIDC_ALREADY_LINKED\x10\xd6\x02\x1a9\xf8\xb6\x18\x06\x80\xb7\x18\x99\x03\x8a\xb7\x18,The identity is linked to an account already\x12J\n" +
+	"\x10OIDC_UNAVAILABLE\x10\xd7\x02\x1a3\xf8\xb6\x18\x0e\x80\xb7\x18\xf7\x03\x8a\xb7\x18&The identity provider is not available\x12]\n" +
+	"\x11INVALID_OIDC_CODE\x10\xd8\x02\x1aE\xf8\xb6\x18\x10\x80\xb7\x18\x91\x03\x8a\xb7\x188The sign-in at the identity provider failed, start again\x12M\n" +
 	"\x19TRANSACTION_IS_ADJUSTMENT\x10\xca\x02\x1a-\xf8\xb6\x18\t\x80\xb7\x18\x99\x03\x8a\xb7\x18 The transaction is an adjustment\x12G\n" +
 	"\x16TRANSACTION_RECONCILED\x10\xcb\x02\x1a*\xf8\xb6\x18\t\x80\xb7\x18\x99\x03\x8a\xb7\x18\x1dThe transaction is reconciled\x12c\n" +
 	"\x0fBALANCE_DIFFERS\x10\xcc\x02\x1aM\xf8\xb6\x18\t\x80\xb7\x18\x99\x03\x8a\xb7\x18@The cleared transactions have another balance than the statement\x12X\n" +

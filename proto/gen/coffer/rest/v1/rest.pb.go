@@ -256,7 +256,7 @@ func (x *Limits) GetMaxItems() int32 {
 	return 0
 }
 
-// Cookie is a change of the session cookie in a browser. The gateway chooses its name and attributes.
+// Cookie is a change of a cookie in a browser. The gateway chooses its name and attributes.
 type Cookie struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Value string                 `protobuf:"bytes,1,opt,name=value,proto3" json:"value,omitempty"`
@@ -665,6 +665,14 @@ var file_coffer_rest_v1_rest_proto_extTypes = []protoimpl.ExtensionInfo{
 		Filename:      "coffer/rest/v1/rest.proto",
 	},
 	{
+		ExtendedType:  (*descriptorpb.MethodOptions)(nil),
+		ExtensionType: (*bool)(nil),
+		Field:         50014,
+		Name:          "coffer.rest.v1.any_query",
+		Tag:           "varint,50014,opt,name=any_query",
+		Filename:      "coffer/rest/v1/rest.proto",
+	},
+	{
 		ExtendedType:  (*descriptorpb.FieldOptions)(nil),
 		ExtensionType: (*bool)(nil),
 		Field:         50011,
@@ -784,6 +792,14 @@ var file_coffer_rest_v1_rest_proto_extTypes = []protoimpl.ExtensionInfo{
 		Tag:           "bytes,50028,opt,name=limits",
 		Filename:      "coffer/rest/v1/rest.proto",
 	},
+	{
+		ExtendedType:  (*descriptorpb.FieldOptions)(nil),
+		ExtensionType: (*bool)(nil),
+		Field:         50029,
+		Name:          "coffer.rest.v1.flow_cookie",
+		Tag:           "varint,50029,opt,name=flow_cookie",
+		Filename:      "coffer/rest/v1/rest.proto",
+	},
 }
 
 // Extension fields to descriptorpb.MethodOptions.
@@ -850,6 +866,10 @@ var (
 	//
 	// optional bool step_up = 50013;
 	E_StepUp = &file_coffer_rest_v1_rest_proto_extTypes[10]
+	// Unknown query parameters are ignored, because another system sends them.
+	//
+	// optional bool any_query = 50014;
+	E_AnyQuery = &file_coffer_rest_v1_rest_proto_extTypes[11]
 )
 
 // Extension fields to descriptorpb.FieldOptions.
@@ -857,71 +877,76 @@ var (
 	// The string holds a decimal. In JSON it is a number with the same digits.
 	//
 	// optional bool number = 50011;
-	E_Number = &file_coffer_rest_v1_rest_proto_extTypes[11]
+	E_Number = &file_coffer_rest_v1_rest_proto_extTypes[12]
 	// The field is this HTTP header and not part of the body.
 	//
 	// optional string header = 50012;
-	E_Header = &file_coffer_rest_v1_rest_proto_extTypes[12]
+	E_Header = &file_coffer_rest_v1_rest_proto_extTypes[13]
 	// The field is a query parameter although the RPC has a body. A form may also contain it.
 	//
 	// optional bool query = 50013;
-	E_Query = &file_coffer_rest_v1_rest_proto_extTypes[13]
+	E_Query = &file_coffer_rest_v1_rest_proto_extTypes[14]
 	// A request without the field is rejected. The option only documents this in OpenAPI; the services check it.
 	//
 	// optional bool required = 50014;
-	E_Required = &file_coffer_rest_v1_rest_proto_extTypes[14]
+	E_Required = &file_coffer_rest_v1_rest_proto_extTypes[15]
 	// The response omits the field if it is empty, like an absent optional field.
 	//
 	// optional bool omit_empty = 50015;
-	E_OmitEmpty = &file_coffer_rest_v1_rest_proto_extTypes[15]
+	E_OmitEmpty = &file_coffer_rest_v1_rest_proto_extTypes[16]
 	// The response's body is this field, a file of this media type, instead of JSON.
 	//
 	// optional string file = 50016;
-	E_File = &file_coffer_rest_v1_rest_proto_extTypes[16]
+	E_File = &file_coffer_rest_v1_rest_proto_extTypes[17]
 	// The field may be empty, and JSON's null empties it like "", [] or {}. For other fields null means absent, except that a PATCH rejects
 	// it: an absent field stays as it is, so null could be meant as its removal.
 	//
 	// optional bool null_empties = 50017;
-	E_NullEmpties = &file_coffer_rest_v1_rest_proto_extTypes[17]
+	E_NullEmpties = &file_coffer_rest_v1_rest_proto_extTypes[18]
 	// On a string with a format that the service checks: an empty JSON string, or a value of another JSON type, reaches
 	// the service as U+FFFD. The service rejects it like any malformed value, with the field's own error code and
 	// together with the other problems of the request. An empty string stays empty if the field has presence.
 	//
 	// optional bool forward_invalid = 50021;
-	E_ForwardInvalid = &file_coffer_rest_v1_rest_proto_extTypes[18]
+	E_ForwardInvalid = &file_coffer_rest_v1_rest_proto_extTypes[19]
 	// The service sets the field when it creates the resource. A preview omits it, so it must be marked omit_empty too.
 	//
 	// optional bool assigned = 50022;
-	E_Assigned = &file_coffer_rest_v1_rest_proto_extTypes[19]
+	E_Assigned = &file_coffer_rest_v1_rest_proto_extTypes[20]
 	// On a list: the response omits it if it is empty and the named field of the same message is absent.
 	//
 	// optional string omit_with = 50023;
-	E_OmitWith = &file_coffer_rest_v1_rest_proto_extTypes[20]
+	E_OmitWith = &file_coffer_rest_v1_rest_proto_extTypes[21]
 	// The string has one of these values. Spaces separate them. The option only documents the values in OpenAPI.
 	//
 	// optional string one_of = 50024;
-	E_OneOf = &file_coffer_rest_v1_rest_proto_extTypes[21]
+	E_OneOf = &file_coffer_rest_v1_rest_proto_extTypes[22]
 	// Format of the string in OpenAPI, for example date. Without the option, a field id or *_id is a uuid, and a field *_at a
 	// date-time; the value none means that such a field has no format. For a field with the option number, int32 means that
 	// it is an integer; the service checks that.
 	//
 	// optional string format = 50025;
-	E_Format = &file_coffer_rest_v1_rest_proto_extTypes[22]
+	E_Format = &file_coffer_rest_v1_rest_proto_extTypes[23]
 	// The field is the session cookie of a browser, and not part of the body. In a request it is a string, the value of the
 	// cookie that the browser sent. In a response it is a Cookie, which the gateway sets. Scripts cannot read this cookie.
 	//
 	// optional bool cookie = 50026;
-	E_Cookie = &file_coffer_rest_v1_rest_proto_extTypes[23]
+	E_Cookie = &file_coffer_rest_v1_rest_proto_extTypes[24]
 	// The field of a request is the origin of this site as the client addresses it, for example https://coffer.example. The gateway
 	// computes it from the header Host.
 	//
 	// optional bool site = 50027;
-	E_Site = &file_coffer_rest_v1_rest_proto_extTypes[24]
+	E_Site = &file_coffer_rest_v1_rest_proto_extTypes[25]
 	// What the field's values must not exceed. The option only documents this in OpenAPI; the services check it, and a test of the whole
 	// system compares both. On a list, it applies to the elements, except the number of items.
 	//
 	// optional coffer.rest.v1.Limits limits = 50028;
-	E_Limits = &file_coffer_rest_v1_rest_proto_extTypes[25]
+	E_Limits = &file_coffer_rest_v1_rest_proto_extTypes[26]
+	// The field is the cookie of a sign-in at an identity provider, like the option cookie. Browsers also send this cookie when a page of
+	// another site leads to this one (SameSite=Lax).
+	//
+	// optional bool flow_cookie = 50029;
+	E_FlowCookie = &file_coffer_rest_v1_rest_proto_extTypes[27]
 )
 
 var File_coffer_rest_v1_rest_proto protoreflect.FileDescriptor
@@ -984,7 +1009,8 @@ const file_coffer_rest_v1_rest_proto_rawDesc = "" +
 	"\bdownload\x12\x1e.google.protobuf.MethodOptions\x18ۆ\x03 \x01(\bR\bdownload:B\n" +
 	"\vconditional\x12\x1e.google.protobuf.MethodOptions\x18چ\x03 \x01(\bR\vconditional:8\n" +
 	"\x06scopes\x12\x1e.google.protobuf.MethodOptions\x18܆\x03 \x03(\tR\x06scopes:9\n" +
-	"\astep_up\x12\x1e.google.protobuf.MethodOptions\x18݆\x03 \x01(\bR\x06stepUp:7\n" +
+	"\astep_up\x12\x1e.google.protobuf.MethodOptions\x18݆\x03 \x01(\bR\x06stepUp:=\n" +
+	"\tany_query\x12\x1e.google.protobuf.MethodOptions\x18ކ\x03 \x01(\bR\banyQuery:7\n" +
 	"\x06number\x12\x1d.google.protobuf.FieldOptions\x18ۆ\x03 \x01(\bR\x06number:7\n" +
 	"\x06header\x12\x1d.google.protobuf.FieldOptions\x18܆\x03 \x01(\tR\x06header:5\n" +
 	"\x05query\x12\x1d.google.protobuf.FieldOptions\x18݆\x03 \x01(\bR\x05query:;\n" +
@@ -1000,7 +1026,9 @@ const file_coffer_rest_v1_rest_proto_rawDesc = "" +
 	"\x06format\x12\x1d.google.protobuf.FieldOptions\x18\xe9\x86\x03 \x01(\tR\x06format:7\n" +
 	"\x06cookie\x12\x1d.google.protobuf.FieldOptions\x18\xea\x86\x03 \x01(\bR\x06cookie:3\n" +
 	"\x04site\x12\x1d.google.protobuf.FieldOptions\x18\xeb\x86\x03 \x01(\bR\x04site:O\n" +
-	"\x06limits\x12\x1d.google.protobuf.FieldOptions\x18\xec\x86\x03 \x01(\v2\x16.coffer.rest.v1.LimitsR\x06limitsBAZ?github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1;restv1b\x06proto3"
+	"\x06limits\x12\x1d.google.protobuf.FieldOptions\x18\xec\x86\x03 \x01(\v2\x16.coffer.rest.v1.LimitsR\x06limits:@\n" +
+	"\vflow_cookie\x12\x1d.google.protobuf.FieldOptions\x18\xed\x86\x03 \x01(\bR\n" +
+	"flowCookieBAZ?github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1;restv1b\x06proto3"
 
 var (
 	file_coffer_rest_v1_rest_proto_rawDescOnce sync.Once
@@ -1041,29 +1069,31 @@ var file_coffer_rest_v1_rest_proto_depIdxs = []int32{
 	8,  // 8: coffer.rest.v1.conditional:extendee -> google.protobuf.MethodOptions
 	8,  // 9: coffer.rest.v1.scopes:extendee -> google.protobuf.MethodOptions
 	8,  // 10: coffer.rest.v1.step_up:extendee -> google.protobuf.MethodOptions
-	9,  // 11: coffer.rest.v1.number:extendee -> google.protobuf.FieldOptions
-	9,  // 12: coffer.rest.v1.header:extendee -> google.protobuf.FieldOptions
-	9,  // 13: coffer.rest.v1.query:extendee -> google.protobuf.FieldOptions
-	9,  // 14: coffer.rest.v1.required:extendee -> google.protobuf.FieldOptions
-	9,  // 15: coffer.rest.v1.omit_empty:extendee -> google.protobuf.FieldOptions
-	9,  // 16: coffer.rest.v1.file:extendee -> google.protobuf.FieldOptions
-	9,  // 17: coffer.rest.v1.null_empties:extendee -> google.protobuf.FieldOptions
-	9,  // 18: coffer.rest.v1.forward_invalid:extendee -> google.protobuf.FieldOptions
-	9,  // 19: coffer.rest.v1.assigned:extendee -> google.protobuf.FieldOptions
-	9,  // 20: coffer.rest.v1.omit_with:extendee -> google.protobuf.FieldOptions
-	9,  // 21: coffer.rest.v1.one_of:extendee -> google.protobuf.FieldOptions
-	9,  // 22: coffer.rest.v1.format:extendee -> google.protobuf.FieldOptions
-	9,  // 23: coffer.rest.v1.cookie:extendee -> google.protobuf.FieldOptions
-	9,  // 24: coffer.rest.v1.site:extendee -> google.protobuf.FieldOptions
-	9,  // 25: coffer.rest.v1.limits:extendee -> google.protobuf.FieldOptions
-	1,  // 26: coffer.rest.v1.success:type_name -> coffer.rest.v1.Success
-	0,  // 27: coffer.rest.v1.access:type_name -> coffer.rest.v1.Access
-	10, // 28: coffer.rest.v1.errors:type_name -> coffer.rest.v1.Reason
-	2,  // 29: coffer.rest.v1.limits:type_name -> coffer.rest.v1.Limits
-	30, // [30:30] is the sub-list for method output_type
-	30, // [30:30] is the sub-list for method input_type
-	26, // [26:30] is the sub-list for extension type_name
-	0,  // [0:26] is the sub-list for extension extendee
+	8,  // 11: coffer.rest.v1.any_query:extendee -> google.protobuf.MethodOptions
+	9,  // 12: coffer.rest.v1.number:extendee -> google.protobuf.FieldOptions
+	9,  // 13: coffer.rest.v1.header:extendee -> google.protobuf.FieldOptions
+	9,  // 14: coffer.rest.v1.query:extendee -> google.protobuf.FieldOptions
+	9,  // 15: coffer.rest.v1.required:extendee -> google.protobuf.FieldOptions
+	9,  // 16: coffer.rest.v1.omit_empty:extendee -> google.protobuf.FieldOptions
+	9,  // 17: coffer.rest.v1.file:extendee -> google.protobuf.FieldOptions
+	9,  // 18: coffer.rest.v1.null_empties:extendee -> google.protobuf.FieldOptions
+	9,  // 19: coffer.rest.v1.forward_invalid:extendee -> google.protobuf.FieldOptions
+	9,  // 20: coffer.rest.v1.assigned:extendee -> google.protobuf.FieldOptions
+	9,  // 21: coffer.rest.v1.omit_with:extendee -> google.protobuf.FieldOptions
+	9,  // 22: coffer.rest.v1.one_of:extendee -> google.protobuf.FieldOptions
+	9,  // 23: coffer.rest.v1.format:extendee -> google.protobuf.FieldOptions
+	9,  // 24: coffer.rest.v1.cookie:extendee -> google.protobuf.FieldOptions
+	9,  // 25: coffer.rest.v1.site:extendee -> google.protobuf.FieldOptions
+	9,  // 26: coffer.rest.v1.limits:extendee -> google.protobuf.FieldOptions
+	9,  // 27: coffer.rest.v1.flow_cookie:extendee -> google.protobuf.FieldOptions
+	1,  // 28: coffer.rest.v1.success:type_name -> coffer.rest.v1.Success
+	0,  // 29: coffer.rest.v1.access:type_name -> coffer.rest.v1.Access
+	10, // 30: coffer.rest.v1.errors:type_name -> coffer.rest.v1.Reason
+	2,  // 31: coffer.rest.v1.limits:type_name -> coffer.rest.v1.Limits
+	32, // [32:32] is the sub-list for method output_type
+	32, // [32:32] is the sub-list for method input_type
+	28, // [28:32] is the sub-list for extension type_name
+	0,  // [0:28] is the sub-list for extension extendee
 	0,  // [0:0] is the sub-list for field type_name
 }
 
@@ -1080,7 +1110,7 @@ func file_coffer_rest_v1_rest_proto_init() {
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_coffer_rest_v1_rest_proto_rawDesc), len(file_coffer_rest_v1_rest_proto_rawDesc)),
 			NumEnums:      1,
 			NumMessages:   7,
-			NumExtensions: 26,
+			NumExtensions: 28,
 			NumServices:   0,
 		},
 		GoTypes:           file_coffer_rest_v1_rest_proto_goTypes,

@@ -25,14 +25,12 @@ import (
 )
 
 // secret matches the passwords of the tests, tokens, webhook secrets and URLs with passwords, which
-// must not be in logs, traces or events. mail matches e-mail addresses, and id the ids of users and
-// of other rows. E-mails and ids of users must not be in logs and traces, but may be in events,
-// which only their users receive.
+// must not be in logs, traces or events. mail matches e-mail addresses. E-mails and ids of users
+// must not be in logs and traces, but may be in events, which only their users receive.
 var (
 	secret = regexp.MustCompile(`a long enough secret|eyJ[\w-]{10,}\.[\w-]{10,}\.|` +
 		`whsec_|cof_[0-9A-Za-z]{8}|Bearer [\w.-]{8,}|(postgres|postgresql|nats)://[^ "@]*:[^ "@]*@`)
 	mail = regexp.MustCompile(`[\w.+-]+@example\.(com|org)`)
-	id   = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}`)
 )
 
 // record is a file with all log lines at level DEBUG and all spans of a test run.
@@ -171,6 +169,7 @@ func (r *record) leaks(running *devstack.Stack, whole bool) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the ids of users: %w", err)
 	}
+	search := newLeakSearch(keys, users)
 	spans, events := 0, 0
 	lines := bufio.NewScanner(r.file)
 	lines.Buffer(nil, 16<<20)
@@ -182,7 +181,7 @@ func (r *record) leaks(running *devstack.Stack, whole bool) ([]string, error) {
 		case strings.HasPrefix(line, "event "):
 			events++
 		}
-		if at := leakIn(line, keys, users); at != nil {
+		if at := search.in(line); at != nil {
 			found = append(found, line[max(0, at[0]-200):min(len(line), at[1]+50)])
 		}
 	}
@@ -193,26 +192,64 @@ func (r *record) leaks(running *devstack.Stack, whole bool) ([]string, error) {
 	return found, lines.Err()
 }
 
-// leakIn returns the begin and the end of a text in a line that leaks would report, or nil. users
-// has the ids of all users. Events may contain e-mails and ids.
-func leakIn(line string, keys []string, users map[string]bool) []int {
-	if at := secret.FindStringIndex(line); at != nil {
-		return at
+// leakSearch searches a line for the texts that leaks reports. A record has some hundred megabytes,
+// and a regular expression for each line would take a minute, so it looks for the clues first.
+type leakSearch struct {
+	// clues are by their first two bytes.
+	clues [1 << 16][]clue
+	// users has the ids of all users.
+	users map[string]bool
+}
+
+// clue is a text that each leak of a kind contains.
+type clue struct {
+	text string
+	// whole matches the leak in its line. It is nil if the text is the leak.
+	whole *regexp.Regexp
+	// inEvents is set if events must not contain the leak either.
+	inEvents bool
+}
+
+// newLeakSearch returns a search for secrets, keys, e-mail addresses and the ids of users.
+func newLeakSearch(keys []string, users map[string]bool) *leakSearch {
+	s := &leakSearch{users: users}
+	s.add(clue{text: "@example.", whole: mail})
+	for _, text := range []string{
+		"a long enough secret", "eyJ", "whsec_", "cof_", "Bearer ", "postgres://", "postgresql://",
+		"nats://",
+	} {
+		s.add(clue{text: text, whole: secret, inEvents: true})
 	}
 	for _, key := range keys {
-		if i := strings.Index(line, key); i >= 0 {
-			return []int{i, i + len(key)}
+		s.add(clue{text: key, inEvents: true})
+	}
+	return s
+}
+
+func (s *leakSearch) add(c clue) {
+	at := int(c.text[0])<<8 | int(c.text[1])
+	s.clues[at] = append(s.clues[at], c)
+}
+
+// in returns the begin and the end of the first leak in a line, or nil.
+func (s *leakSearch) in(line string) []int {
+	event := strings.HasPrefix(line, "event ")
+	for i := range len(line) - 1 {
+		for _, c := range s.clues[int(line[i])<<8|int(line[i+1])] {
+			if event && !c.inEvents || !strings.HasPrefix(line[i:], c.text) {
+				continue
+			}
+			if c.whole == nil {
+				return []int{i, i + len(c.text)}
+			}
+			if at := c.whole.FindStringIndex(line); at != nil {
+				return at
+			}
 		}
-	}
-	if strings.HasPrefix(line, "event ") {
-		return nil
-	}
-	if at := mail.FindStringIndex(line); at != nil {
-		return at
-	}
-	for _, at := range id.FindAllStringIndex(line, -1) {
-		if users[line[at[0]:at[1]]] {
-			return at
+		// The ids of rows have the version 7 behind their second dash.
+		if id := i - len("01234567-0123"); line[i] == '-' && line[i+1] == '7' && !event &&
+			id >= 0 && id+36 <= len(line) && s.users[line[id:id+36]] {
+			return []int{id, id + 36}
 		}
 	}
 	return nil

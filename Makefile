@@ -112,6 +112,14 @@ bench-receipts-hard: ## Read drawn receipts that are turned, tilted, dark, blurr
 	@$(NEURAL)
 	@RECEIPTS_HARD=1 go -C services/ocr test ./recognition -run '^TestBenchHardInputs$$' -count=1 -timeout=1h -v
 
+.PHONY: bench-receipts-several
+bench-receipts-several: ## Read photos of two and three receipts, drawn and labeled ones, and count how they are divided (DATA=folder)
+	@mkdir -p .cache/receipt-words
+	@devstack/install.sh
+	@$(NEURAL)
+	@RECEIPTS_SEVERAL=$(abspath $(or $(DATA),$(error name the receipts: make bench-receipts-several DATA=folder))) \
+		RECEIPTS_WORDS=$(CURDIR)/.cache/receipt-words go -C services/ocr test ./recognition -run '^TestBenchSeveral$$' -count=1 -timeout=2h -v
+
 .PHONY: bench-import
 bench-import: ## Read a folder of labeled statements and score the results (DATA=folder with manifest.jsonl; BENCHFLAGS=-v: the wrong files)
 	@mkdir -p .cache

@@ -15,9 +15,9 @@ import (
 // Tesseract alone. A larger version is a better recognizer. Results of versions up to 9, 503 and
 // 1001 were stored in another form.
 const (
-	recognizerLocal  = 12
-	recognizerNeural = 506
-	recognizerVision = 1002
+	recognizerLocal  = 13
+	recognizerNeural = 507
+	recognizerVision = 1003
 )
 
 // selectResult returns the stored result of a user's file by the best of the recognizers, or

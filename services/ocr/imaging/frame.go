@@ -19,6 +19,13 @@ type Frame struct {
 	Angle    float64
 }
 
+// On returns the frame on a larger page that shows the page of f at a place.
+func (f Frame) On(page, at image.Point) Frame {
+	f.Area = image.Rectangle{Min: f.Area.Min, Max: f.Area.Min.Add(f.read())}.Add(at)
+	f.Size = page
+	return f
+}
+
 func (f Frame) read() image.Point {
 	if f.Area.Empty() {
 		return f.Size

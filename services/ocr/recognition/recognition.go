@@ -7,6 +7,7 @@
 //	passes.go  Tesseract alone: several passes until the receipt is consistent
 //	rows.go    reads single rows again
 //	vision.go  the alternative engine: a model behind an HTTP endpoint
+//	papers.go  reads each paper on a photo of several alone
 //
 // The engines are in this package, because the neural engine and the vision endpoint fall back to
 // the passes of Tesseract: packages per engine would import each other. tesseract is separate,
@@ -101,8 +102,10 @@ const warnFallback receipt.Warning = "ENGINE_FALLBACK"
 type Reading struct {
 	receipt.Receipt
 	// Others has the further receipts of a file that shows several.
-	Others []receipt.Receipt
-	pages  []imaging.Frame
+	Others []Reading
+	// several is set if the file seems to show several receipts, which were read as one.
+	several bool
+	pages   []imaging.Frame
 	// read and of are the numbers of pages that were read and that the file has, if they differ.
 	read, of int
 	// FromFallback is set if the engine failed and the fallback read the receipt.
@@ -197,19 +200,19 @@ func (r *Reading) setReceipts(now time.Time, recognitions ...[]printed.Page) {
 		if found := receipt.Join(now, readings...); i == 0 {
 			r.Receipt = found
 		} else {
-			r.Others = append(r.Others, found)
+			r.Others = append(r.Others, Reading{Receipt: found, pages: r.pages})
 		}
 	}
 }
 
 // confident reports whether reading the pages again is unlikely to change a receipt on them.
 func (r Reading) confident() bool {
-	doubtful := func(other receipt.Receipt) bool { return !other.Confident() }
+	doubtful := func(other Reading) bool { return !other.Confident() }
 	return r.Confident() && !slices.ContainsFunc(r.Others, doubtful)
 }
 
-// readImages reads images with the engine, or with the fallback if the engine fails.
-func (r Reader) readImages(ctx context.Context, images []*image.Gray) (Reading, error) {
+// readWhole reads images with the engine, or with the fallback if the engine fails.
+func (r Reader) readWhole(ctx context.Context, images []*image.Gray) (Reading, error) {
 	out, err := r.engine.read(ctx, images)
 	// The fallback must not start for a canceled request, which looks like a failure, too.
 	if r.fallback != nil && err != nil && ctx.Err() == nil {

@@ -12,7 +12,7 @@ import (
 var messages = map[receipt.Warning]string{
 	receipt.DateAmbiguous:      "Day and month of the date may be swapped",
 	receipt.LinesNotReconciled: "The lines do not add up to the total",
-	receipt.SeveralReceipts:    "The file seems to show several receipts, read separately",
+	receipt.SeveralReceipts:    "The file seems to show several receipts",
 	receipt.TotalMissing:       "The total was not found",
 	warnFallback:               "The main engine failed, so the values are less exact",
 }
@@ -25,7 +25,7 @@ func (r Reading) Response() *ocrv1.RecognizeResponse {
 	}
 	out.Receipts = append(out.Receipts, out.GetReceipt())
 	for _, other := range r.Others {
-		r.Receipt = other
+		r.Receipt, r.pages = other.Receipt, other.pages
 		out.Receipts = append(out.Receipts, r.proto())
 	}
 	return out
@@ -47,7 +47,7 @@ func (r Reading) proto() *ocrv1.Receipt {
 		out.Evidence = append(out.Evidence, r.evidence(e))
 	}
 	warnings := slices.Clone(r.Warnings)
-	if len(r.Others) > 0 {
+	if len(r.Others) > 0 || r.several {
 		warnings = append(warnings, receipt.SeveralReceipts)
 	}
 	if r.read < r.of {

@@ -1,0 +1,94 @@
+package recognition
+
+import (
+	"context"
+	"errors"
+	"image"
+	"slices"
+
+	"github.com/coffer-budget/coffer/services/ocr/imaging"
+	"github.com/coffer-budget/coffer/services/ocr/receipt"
+)
+
+// readImages reads each paper on a photo of several as a receipt. If a paper is not a receipt with a
+// total of its own, it reads the photo as a whole: two papers may be parts of one receipt, or copies
+// of it. Pages of a document belong together, so they are not searched for papers.
+func (r Reader) readImages(ctx context.Context, images []*image.Gray) (Reading, error) {
+	if len(images) != 1 {
+		return r.readWhole(ctx, images)
+	}
+	papers := imaging.Papers(images[0])
+	if len(papers) == 0 {
+		return r.readWhole(ctx, images)
+	}
+	apart, several := r.readPapers(ctx, images[0].Rect.Size(), papers)
+	if len(apart) > 0 {
+		return joined(apart), nil
+	}
+	out, err := r.readWhole(ctx, images)
+	out.several = several
+	return out, err
+}
+
+// readPapers reads each paper alone, in half of the time. It returns no readings unless all papers
+// are receipts. several is set if all of them seem to be parts of receipts.
+func (r Reader) readPapers(
+	ctx context.Context, photo image.Point, papers []imaging.Paper,
+) (apart []Reading, several bool) {
+	limited, cancel := half(ctx)
+	defer cancel()
+	several = true
+	for _, p := range papers {
+		read, err := r.readWhole(limited, []*image.Gray{p.Image})
+		if err != nil || !read.Legible {
+			return nil, false
+		}
+		for i, f := range read.pages {
+			read.pages[i] = f.On(photo, p.At)
+		}
+		several = several && isReceipt(read.Receipt)
+		apart = append(apart, read)
+	}
+	if !several {
+		return nil, true
+	}
+	return withoutCopies(apart), true
+}
+
+// isReceipt reports whether a paper has a total and what it was paid for. The slip of a card
+// terminal has a date.
+func isReceipt(r receipt.Receipt) bool {
+	return r.Total != "" && (r.Date != "" || len(r.Items) > 0)
+}
+
+// withoutCopies returns one reading of each receipt: the one with the most lines. The slip of a
+// card terminal has the total and the date of its receipt.
+func withoutCopies(readings []Reading) []Reading {
+	var out []Reading
+	for _, r := range readings {
+		i := slices.IndexFunc(out, func(other Reading) bool { return sameReceipt(r, other) })
+		switch {
+		case i < 0:
+			out = append(out, r)
+		case len(r.Items) > len(out[i].Items):
+			out[i] = r
+		}
+	}
+	return out
+}
+
+func sameReceipt(a, b Reading) bool {
+	return a.Total == b.Total && (a.Date == b.Date || a.Date == "" || b.Date == "")
+}
+
+// joined returns the receipts of several papers as those of one file.
+func joined(apart []Reading) Reading {
+	out := apart[0]
+	for _, r := range apart[1:] {
+		out.Failure = errors.Join(out.Failure, r.Failure)
+		out.FromFallback = out.FromFallback || r.FromFallback
+		out.TesseractAlone = out.TesseractAlone || r.TesseractAlone
+		out.Others = slices.Concat(out.Others, []Reading{r}, r.Others)
+	}
+	return out
+}

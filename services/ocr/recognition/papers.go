@@ -10,9 +10,9 @@ import (
 	"github.com/coffer-budget/coffer/services/ocr/receipt"
 )
 
-// readImages reads each paper on a photo of several as a receipt. If a paper is not a receipt with a
-// total of its own, it reads the photo as a whole: two papers may be parts of one receipt, or copies
-// of it. Pages of a document belong together, so they are not searched for papers.
+// readImages reads each paper on a photo of several as a receipt. If a paper is not a receipt with
+// its own total, it reads the photo as a whole: two papers may be parts of one receipt. Pages of a
+// document belong together, so they are not searched for papers.
 func (r Reader) readImages(ctx context.Context, images []*image.Gray) (Reading, error) {
 	if len(images) != 1 {
 		return r.readWhole(ctx, images)

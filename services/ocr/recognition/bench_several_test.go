@@ -18,9 +18,9 @@ import (
 )
 
 // TestBenchSeveral reads photos of two and three receipts, as a whole and each paper alone, and
-// logs how many are divided: "right" if each receipt has the total that it has alone, "not" or "warned"
-// if the photo is read as one receipt, and otherwise "wrong". The receipts are drawn ones, and 20
-// pairs of labeled ones. It runs only if RECEIPTS_SEVERAL names a folder like that of
+// logs how many are divided: "right" if each receipt has the total that it has alone, "not" or
+// "warned" if the photo is read as one receipt, and otherwise "wrong". The receipts are drawn ones,
+// and pairs of labeled ones. It runs only if RECEIPTS_SEVERAL names a folder like that of
 // TestBenchRules, and needs its words.
 func TestBenchSeveral(t *testing.T) {
 	t.Parallel()

@@ -1,5 +1,6 @@
-// Starts a temporary stack that serves web/dist.
+// Starts a temporary stack that serves web/dist, and an identity provider.
 import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,16 +10,19 @@ const root = fileURLToPath(new URL("../..", import.meta.url));
 
 /** start runs a stack with its data in a temporary folder, and returns its URL, that of the page with its mails, and the function that stops it. */
 export async function start() {
-  const program = join(root, ".bin", "coffer");
-  const built = spawnSync("go", ["build", "-o", program, "./devstack/cmd/coffer"], { cwd: root, stdio: "inherit" });
+  const programs = join(root, ".bin/");
+  const built = spawnSync("go", ["build", "-o", programs, "./devstack/cmd/coffer", "./test/cmd/identity-provider"], { cwd: root, stdio: "inherit" });
   if (built.status !== 0) throw new Error("the stack does not compile");
   const data = mkdtempSync(join(tmpdir(), "coffer-web-"));
   const addresses = Object.fromEntries(
     ["HTTP", "AUTH", "LEDGER", "BUDGET", "OCR", "NATS", "METRICS", "MAIL", "MAIL_PAGE"].map((name) => [`${name}_ADDR`, "127.0.0.1:0"]),
   );
-  const stack = spawn(program, [], {
+  const provider = spawn(join(programs, "identity-provider"), [], { stdio: ["ignore", "pipe", "inherit"] });
+  const [issuer] = await once(provider.stdout, "data");
+  const identities = { OIDC_PROVIDERS: "home", OIDC_SIGNUP: "true", OIDC_HOME_LABEL: "Home", OIDC_HOME_ISSUER: String(issuer).trim(), OIDC_HOME_CLIENT_ID: "coffer", OIDC_HOME_CLIENT_SECRET: "provider secret" };
+  const stack = spawn(join(programs, "coffer"), [], {
     cwd: root,
-    env: { ...process.env, ...addresses, DATA_DIR: data, RATE_LIMIT: "0", WEBHOOK_PRIVATE_ADDRESSES: "true", ACCESS_TTL: process.env.ACCESS_TTL ?? "1h" },
+    env: { ...process.env, ...addresses, ...identities, DATA_DIR: data, RATE_LIMIT: "0", WEBHOOK_PRIVATE_ADDRESSES: "true", ACCESS_TTL: process.env.ACCESS_TTL ?? "1h" },
     stdio: ["ignore", "pipe", "inherit"],
   });
   const [url, mails] = await new Promise((resolve, reject) => {
@@ -36,6 +40,7 @@ export async function start() {
         rmSync(data, { recursive: true, force: true });
         resolve();
       });
+      provider.kill("SIGTERM");
       stack.kill("SIGTERM");
     });
   return { url, mails, stop };

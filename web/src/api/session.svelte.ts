@@ -104,7 +104,8 @@ function keepUser(of: User): void {
   localStorage.setItem(userKey, JSON.stringify(of));
 }
 
-type SignedIn = Answer<Operation<"/api/v1/auth/login/mfa", "post">>;
+/** SignedIn is the answer that starts a session. */
+export type SignedIn = Answer<Operation<"/api/v1/auth/login/mfa", "post">>;
 
 /** Challenge is the first step of a sign-in with a second factor. */
 export interface Challenge {

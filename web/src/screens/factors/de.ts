@@ -2,6 +2,16 @@ import { plural } from "../../i18n/i18n.svelte";
 import type en from "./en";
 
 const de: typeof en = {
+  changePassword: "Passwort ändern",
+  current: "Bisheriges Passwort",
+  fresh: "Neues Passwort",
+  freshHint: "Mindestens 8 Zeichen. Ein paar zufällige Wörter sind leicht zu merken.",
+  passwordChanged: "Das Passwort ist geändert. Alle anderen Geräte sind abgemeldet.",
+  wrongPassword: "Das ist nicht dein Passwort.",
+  setPassword: "Passwort festlegen",
+  setPasswordText: "Du hast noch kein Passwort. Damit kannst du dich auch anmelden, wenn dein Anbieter nicht erreichbar ist.",
+  passwordSet: "Das Passwort ist festgelegt. Alle anderen Geräte sind abgemeldet.",
+
   title: "Anmeldung in zwei Schritten",
   off: "Nach deinem Passwort fragt Coffer nach einem Code einer App auf deinem Telefon. Wer dein Passwort erfährt, kann sich damit allein nicht anmelden.",
   on: (date) => `Die Anmeldung braucht dein Passwort und einen Code deiner Authentifizierungs-App, seit ${date}.`,
@@ -38,8 +48,8 @@ const de: typeof en = {
   addPasskey: "Passkey hinzufügen",
   passkeyAdded: (name) => `Der Passkey „${name}“ ist hinzugefügt. Alle anderen Geräte sind abgemeldet.`,
   passkeyName: "Name des Passkeys",
-  passkeyUsed: (ago) => `zuletzt benutzt ${ago}`,
-  passkeyUnused: "noch nicht benutzt",
+  used: (ago) => `zuletzt benutzt ${ago}`,
+  unused: "noch nicht benutzt",
   passkeyDisabled: "Gesperrt, weil es eine Kopie geben kann. Lösche ihn und füge einen neuen hinzu.",
   passkeyRemoved: (name) => `Der Passkey „${name}“ ist gelöscht`,
   renameOf: (name) => `${name} umbenennen`,
@@ -47,6 +57,16 @@ const de: typeof en = {
   removeText: "Dieser Passkey meldet dich nicht mehr an. Lösche ihn auch auf deinem Gerät.",
   lastText: "Zum Anmelden reicht dann dein Passwort, und deine Wiederherstellungscodes gelten nicht mehr.",
   remove: "Löschen",
+
+  identities: "Anmeldung über Anbieter",
+  identitiesText: "Du meldest dich mit deinem Konto bei einem Anbieter an. Das braucht kein Passwort von Coffer.",
+  link: (label) => `Konto bei ${label} verknüpfen`,
+  linked: "Das Konto ist verknüpft: Es meldet dich ab jetzt an.",
+  again: "Du bist bestätigt. Wiederhole die letzte Änderung.",
+  unlinkOf: (name) => `${name} trennen`,
+  unlinkText: "Dieses Konto meldet dich nicht mehr an. Alle anderen Geräte werden abgemeldet.",
+  unlink: "Trennen",
+  unlinked: (name) => `${name} ist getrennt`,
 
   codesTitle: "Deine Wiederherstellungscodes",
   codesText: "Verlierst du dein Telefon, ersetzt einer dieser Codes die App, einmal. Sie werden nicht noch einmal angezeigt: Bewahre sie dort auf, wo du sie ohne dein Telefon findest.",

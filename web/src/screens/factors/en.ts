@@ -1,6 +1,16 @@
 import { plural } from "../../i18n/i18n.svelte";
 
 export default {
+  changePassword: "Change the password",
+  current: "Current password",
+  fresh: "New password",
+  freshHint: "At least 8 characters. A few random words are easy to remember.",
+  passwordChanged: "The password is changed. All other devices are signed out.",
+  wrongPassword: "This is not your password.",
+  setPassword: "Set a password",
+  setPasswordText: "You have no password yet. With one, you can also sign in when your identity provider is not available.",
+  passwordSet: "The password is set. All other devices are signed out.",
+
   title: "Two-step sign-in",
   off: "After your password, Coffer asks for a code of an app on your phone. Whoever learns your password cannot sign in with it.",
   on: (date: string) => `Signing in needs your password and a code of your authenticator app, since ${date}.`,
@@ -32,13 +42,13 @@ export default {
 
   passkey: "Passkey",
   passkeys: "Passkeys",
-  passkeysText: "A passkey signs you in with your fingerprint, your face or the PIN of your device. Who signs in with your password instead needs a second step.",
+  passkeysText: "A passkey signs you in with your fingerprint, your face or the PIN of your device. Anyone who signs in with your password instead needs a second step.",
   noPasskeys: "This browser does not support passkeys, or not at this address.",
   addPasskey: "Add a passkey",
   passkeyAdded: (name: string) => `The passkey “${name}” is added. All other devices are signed out.`,
   passkeyName: "Name of the passkey",
-  passkeyUsed: (ago: string) => `last used ${ago}`,
-  passkeyUnused: "not used yet",
+  used: (ago: string) => `last used ${ago}`,
+  unused: "not used yet",
   passkeyDisabled: "Disabled, because there may be a copy. Delete it and add a new one.",
   passkeyRemoved: (name: string) => `The passkey “${name}” is deleted`,
   renameOf: (name: string) => `Rename ${name}`,
@@ -46,6 +56,16 @@ export default {
   removeText: "This passkey no longer signs you in. Delete it on your device too.",
   lastText: "Signing in will need only your password, and your recovery codes stop working.",
   remove: "Delete",
+
+  identities: "Identity providers",
+  identitiesText: "You sign in with your account at a provider. It needs no password of Coffer.",
+  link: (label: string) => `Link an account at ${label}`,
+  linked: "The account is linked: it signs you in from now on.",
+  again: "Your identity is confirmed. Repeat the last change.",
+  unlinkOf: (name: string) => `Unlink ${name}`,
+  unlinkText: "This account no longer signs you in. All other devices are signed out.",
+  unlink: "Unlink",
+  unlinked: (name: string) => `${name} is unlinked`,
 
   codesTitle: "Your recovery codes",
   codesText: "If you lose your phone, one of these codes replaces the app, once. They are not shown again: store them where you find them without your phone.",

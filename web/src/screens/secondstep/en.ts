@@ -17,5 +17,11 @@ export default {
     PASSKEY_CLONED: "There may be a copy of this passkey, so Coffer has disabled it. Use another way, delete the passkey in the settings, and add a new one.",
     PASSKEY_EXISTS: "This device already has a passkey of your account.",
     PASSKEYS_UNAVAILABLE: "Passkeys do not work at this address. The person who runs this Coffer can change that.",
+    INVALID_OIDC_CODE: "The sign-in with the provider failed, was canceled or took too long. Start again.",
+    OIDC_ACCOUNT_EXISTS: "This account of the provider is not linked to yours. Sign in another way, and link it in the settings under Security. Without an account here, create one first.",
+    OIDC_ALREADY_LINKED: "This account of the provider is already linked, to you or to another user.",
+    OIDC_UNAVAILABLE: "The provider cannot be reached. Sign in another way, or try again later.",
+    LAST_FACTOR: "You could no longer sign in. Set a password or link another account first.",
+    LIMIT_REACHED: "You have reached the maximum. Delete one first.",
   } as Record<string, string>,
 };

@@ -1,8 +1,7 @@
 // Passkeys (WebAuthn). The API sends and receives their data as JSON texts.
 import { api, newKey } from "../../api/api";
-import { isProblem, Problem } from "../../api/problem";
-import { loadMessages, messages } from "../../i18n/i18n.svelte";
-import type en from "./en";
+import { Problem } from "../../api/problem";
+import { explained } from "./problems";
 
 /** Assertion is the response of a passkey that the user has used. */
 export interface Assertion {
@@ -23,17 +22,6 @@ async function asked(open: () => Promise<Credential | null>): Promise<string | u
     if (["NotAllowedError", "AbortError"].includes(error.name)) return undefined;
     // The device has a passkey of this user, or the page has another domain than PUBLIC_URL.
     throw new Problem(error.name === "InvalidStateError" ? "PASSKEY_EXISTS" : "PASSKEYS_UNAVAILABLE", error.message);
-  }
-}
-
-/** explained runs requests, and gives their problems with passkeys a text in the user's language. */
-async function explained<Result>(run: () => Promise<Result>): Promise<Result> {
-  await loadMessages("secondstep");
-  try {
-    return await run();
-  } catch (error) {
-    const text = isProblem(error) && messages<typeof en>("secondstep").problems[error.code];
-    throw text ? new Problem(error.code, text, error.status, error.details, error.requestId) : error;
   }
 }
 

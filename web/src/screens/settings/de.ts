@@ -15,13 +15,6 @@ const de: typeof en = {
   wrongPassword: "Das ist nicht dein Passwort.",
   since: (date) => `Dabei seit ${date}`,
 
-  changePassword: "Passwort ändern",
-  current: "Bisheriges Passwort",
-  fresh: "Neues Passwort",
-  freshHint: "Mindestens 8 Zeichen. Ein paar zufällige Wörter sind leicht zu merken.",
-  passwordChanged: "Das Passwort ist geändert. Alle anderen Geräte sind abgemeldet.",
-  othersEnd: "Alle anderen Geräte werden abgemeldet.",
-
   sessions: "Wo du angemeldet bist",
   unknownDevice: "Unbekanntes Gerät",
   thisDevice: "Dieses Gerät",

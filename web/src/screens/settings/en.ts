@@ -14,13 +14,6 @@ export default {
   wrongPassword: "This is not your password.",
   since: (date: string) => `Member since ${date}`,
 
-  changePassword: "Change the password",
-  current: "Current password",
-  fresh: "New password",
-  freshHint: "At least 8 characters. A few random words are easy to remember.",
-  passwordChanged: "The password is changed. All other devices are signed out.",
-  othersEnd: "All other devices are signed out.",
-
   sessions: "Where you are signed in",
   unknownDevice: "Unknown device",
   thisDevice: "This device",

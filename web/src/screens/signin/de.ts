@@ -16,6 +16,7 @@ const de: typeof en = {
   ended: "Deine Sitzung ist beendet. Bitte neu anmelden.",
   kept: (n) => plural(n, { one: "# Buchung auf diesem Gerät ist noch nicht gesendet. Sie ist verschlüsselt und erscheint, sobald sich ihr Nutzer anmeldet.", other: "# Buchungen auf diesem Gerät sind noch nicht gesendet. Sie sind verschlüsselt und erscheinen, sobald sich ihr Nutzer anmeldet." }),
   passkey: "Mit Passkey anmelden",
+  provider: (label) => `Mit ${label} anmelden`,
   tooLate: "Das hat zu lange gedauert. Melde dich noch einmal an.",
   pending: (at) => `Dieses Konto wird am ${new Date(at).toLocaleString(i18n.locale, { dateStyle: "long", timeStyle: "short" })} gelöscht. Bis dahin kannst du dich anmelden und es behalten.`,
   erasing: "Dieses Konto wird gerade gelöscht. Es lässt sich nicht mehr wiederherstellen.",

@@ -15,6 +15,7 @@ export default {
   ended: "Your session has ended. Sign in again.",
   kept: (n: number) => plural(n, { one: "# entry on this device is not sent yet. It is encrypted, and offered after the sign-in of its user.", other: "# entries on this device are not sent yet. They are encrypted, and offered after the sign-in of their user." }),
   passkey: "Sign in with a passkey",
+  provider: (label: string) => `Sign in with ${label}`,
   tooLate: "That took too long. Sign in again.",
   pending: (at: string) => `This account will be deleted on ${new Date(at).toLocaleString(i18n.locale, { dateStyle: "long", timeStyle: "short" })}. Until then you can sign in and keep it.`,
   erasing: "This account is being deleted. It cannot be restored any more.",

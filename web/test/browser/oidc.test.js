@@ -1,0 +1,76 @@
+import test from "node:test";
+import { randomUUID } from "node:crypto";
+import { accessibleInLooks, account, open, password, phone, url } from "../console.js";
+
+// The identity provider sends browsers back to PUBLIC_URL.
+const site = url.replace("127.0.0.1", "localhost");
+
+/** signInAt follows a link or button to the identity provider, and signs in there. */
+async function signInAt(page, name, email) {
+  await page.getByText(name, { exact: true }).click();
+  await page.getByLabel("E-mail").fill(email);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.waitForURL(`${site}/**`);
+}
+
+async function security(page) {
+  await page.locator("main#main").waitFor();
+  await page.goto(`${site}/settings/security`);
+}
+
+async function signOut(page) {
+  await page.getByRole("button", { name: "Sign out", exact: true }).first().click();
+  await page.getByRole("heading", { name: "Welcome back" }).waitFor();
+}
+
+test("an identity provider creates an account, whose user confirms the identity and sets a password", async (t) => {
+  const email = `${randomUUID()}@example.com`;
+  const page = await open(t);
+  await page.goto(`${site}/reports`);
+  await page.getByText("Sign in with Home").waitFor();
+  await accessibleInLooks(page);
+  await page.getByText("Sign in with Home").click();
+  await page.getByRole("link", { name: "Cancel" }).click();
+  await page.getByRole("alert").filter({ hasText: "was canceled" }).waitFor();
+  await signInAt(page, "Sign in with Home", email);
+  await page.getByRole("heading", { name: "Reports" }).waitFor();
+  await page.waitForURL(`${site}/reports`);
+
+  await security(page);
+  await page.getByRole("button", { name: `Unlink Home (${email})` }).click();
+  await page.getByRole("button", { name: "Unlink", exact: true }).click();
+  await page.getByText("You could no longer sign in.").waitFor();
+  await page.keyboard.press("Escape");
+  await page.route(/\/auth\/oidc\/home\/link$/, (route) => route.fulfill({ status: 403, json: { code: "REAUTHENTICATION_REQUIRED", message: "Confirm your identity first" } }), { times: 1 });
+  await page.getByRole("button", { name: "Link an account at Home" }).click();
+  await signInAt(page, "Sign in with Home", email);
+  await page.getByText("Your identity is confirmed.").waitFor();
+
+  await page.getByLabel("New password").fill(password);
+  await page.getByRole("button", { name: "Set a password" }).click();
+  await page.getByText("The password is set.").waitFor();
+  await page.getByRole("button", { name: `Unlink Home (${email})` }).click();
+  await page.getByRole("button", { name: "Unlink", exact: true }).click();
+  await page.getByText("is unlinked").waitFor();
+  await page.getByLabel("Current password").waitFor();
+});
+
+test("an account is linked to an identity, which then signs in", async (t) => {
+  const user = await account();
+  const page = await open(t, undefined, "/", phone);
+  await page.goto(site);
+  await signInAt(page, "Sign in with Home", user.email);
+  await page.getByRole("alert").filter({ hasText: "is not linked to yours" }).waitFor();
+  await page.getByLabel("E-mail").fill(user.email);
+  await page.getByLabel("Password", { exact: true }).fill(password);
+  await page.getByRole("button", { name: "Sign in", exact: true }).click();
+  await security(page);
+  await signInAt(page, "Link an account at Home", user.email);
+  await page.getByText("The account is linked").waitFor();
+  await page.getByText("not used yet").waitFor();
+  await accessibleInLooks(page);
+  await page.goto(`${site}/settings`);
+  await signOut(page);
+  await signInAt(page, "Sign in with Home", user.email);
+  await page.locator("main#main").waitFor();
+});

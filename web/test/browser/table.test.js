@@ -190,7 +190,8 @@ test("a scrolled table has the rows of its position in their order, and keeps th
     await page.evaluate((to) => scrollTo(0, to), y);
     await page.waitForFunction(() => {
       const rows = [...document.querySelectorAll("[data-index]")].map((row) => row.getBoundingClientRect());
-      return [150, 450].every((at) => rows.some(({ top, bottom }) => top <= innerHeight - at && bottom >= innerHeight - at));
+      // The rows get their order after the page has stopped.
+      return [150, 450].every((at) => rows.some(({ top, bottom }) => top <= innerHeight - at && bottom >= innerHeight - at)) && rows.every(({ top }, i) => i === 0 || rows[i - 1].top < top);
     });
     const rows = await page.locator("[data-index]").evaluateAll((found) => found.map((row) => ({ index: Number(row.dataset.index), top: row.offsetTop, text: row.querySelector("[data-column=description]").textContent.trim() })));
     assert.ok(rows.length < 80, `${rows.length} rows`);

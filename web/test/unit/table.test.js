@@ -96,15 +96,20 @@ test("a reconciliation locks the amount, date, wallet and state cleared", () => 
 test("rows take the elements of those that are no longer shown", () => {
   const rows = Array.from({ length: 10 }, (_, i) => ({ id: `row ${i}` }));
   const of = (found) => found.map(({ index, element }) => [index, element]);
-  const start = shownOf(rows, { first: 0, end: 3 }, 0, []);
+  const start = shownOf(rows, { first: 0, end: 3 }, 0, [], false);
   assert.deepEqual(of(start), [[0, 0], [1, 1], [2, 2]]);
-  const next = shownOf(rows, { first: 2, end: 5 }, 1, start);
+  const next = shownOf(rows, { first: 2, end: 5 }, 1, start, false);
   assert.deepEqual(of(next), [[1, 1], [2, 2], [3, 0], [4, 3]]);
   assert.equal(next[1], start[2], "an unchanged row is the same");
-  const far = shownOf(rows, { first: 7, end: 10 }, 1, next);
+  const far = shownOf(rows, { first: 7, end: 10 }, 1, next, false);
   assert.deepEqual(of(far), [[1, 1], [7, 2], [8, 0], [9, 3]]);
-  assert.deepEqual(of(shownOf(rows, { first: 0, end: 1 }, 9, far)), [[0, 1], [9, 3]]);
+  assert.deepEqual(of(shownOf(rows, { first: 0, end: 1 }, 9, far, false)), [[0, 1], [9, 3]]);
   const shorter = rows.filter((_, i) => i !== 8);
-  assert.deepEqual(of(shownOf(shorter, { first: 7, end: 9 }, 1, far)), [[1, 1], [7, 2], [8, 3]]);
-  assert.deepEqual(shownOf([], { first: 0, end: 0 }, 0, far), []);
+  assert.deepEqual(of(shownOf(shorter, { first: 7, end: 9 }, 1, far, false)), [[1, 1], [7, 2], [8, 3]]);
+  assert.deepEqual(shownOf([], { first: 0, end: 0 }, 0, far, false), []);
+  // While the page moves, no element is moved.
+  const moving = shownOf(rows, { first: 1, end: 5 }, 1, start, true);
+  assert.deepEqual(of(moving), [[3, 0], [1, 1], [2, 2], [4, 3]]);
+  assert.deepEqual(of(shownOf(rows, { first: 2, end: 6 }, 2, moving, true)), [[3, 0], [5, 1], [2, 2], [4, 3]]);
+  assert.deepEqual(of(shownOf(rows, { first: 1, end: 5 }, 1, moving, false)), [[1, 1], [2, 2], [3, 0], [4, 3]]);
 });

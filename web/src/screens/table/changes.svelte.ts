@@ -60,11 +60,10 @@ export function tableChanges(list: TransactionList) {
       const { data, version } = await patient(() => patched("/api/v1/transaction/{id}", { path: { id }, query, body, version: etag }));
       sent = { transactions: [data.transaction], etags: [version] };
     } else sent = await patient(() => api.patch("/api/v1/transaction/batch", { query, body: { items } }));
-    list.replace(...sent.transactions);
+    list.replace(...sent.transactions.map((row, i) => ({ ...row, etag: sent.etags[i] })));
     return changes.flatMap(({ row, fields }, i) => {
       const [after, version = "", before] = [sent.transactions[i], sent.etags[i], items[i]?.etag];
       if (!after) return [];
-      list.setVersion(after.id, version);
       next.set(`${after.id} ${before}`, version);
       conflicts.delete(after.id);
       return { row: after, version, fields: former(row, fields) };
@@ -75,8 +74,7 @@ export function tableChanges(list: TransactionList) {
   async function collide({ row, fields }: Change): Promise<void> {
     try {
       const { data, version } = await patient(() => fetched("/api/v1/transaction/{id}", { path: { id: row.id } }));
-      list.replace(data.transaction);
-      list.setVersion(row.id, version);
+      list.replace({ ...data.transaction, etag: version });
       conflicts.set(row.id, { fields, theirs: data.transaction, version });
     } catch (error) {
       if (!isProblem(error)) throw error;

@@ -26,7 +26,7 @@ export function isEditable(row: Transaction, column: Column): boolean {
 /** textOf returns the value of a cell as text. */
 export function textOf(row: Transaction, column: Column): string {
   switch (column) {
-    case "date": return formatShortDay(dayOf(row.date), i18n.locale);
+    case "date": return formatShortDay(dayOf(row.date), i18n.locale, directory.day);
     case "category": return directory.category(row.categoryId)?.name ?? "";
     case "wallet": return directory.wallet(row.walletId)?.name ?? "";
     case "amount": return formatMoney(money(row.amount, row.currency), i18n.locale, "always");

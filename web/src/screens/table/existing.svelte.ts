@@ -4,7 +4,9 @@ import type { Transaction } from "../../api/types";
 import { shownOf, type Shown } from "./shown";
 
 /** margin is the number of rows above and below the visible part of the page that exist. */
-const margin = 12;
+const margin = 6;
+/** pause is the time without a movement of the page after which it has stopped, in milliseconds. */
+const pause = 150;
 
 interface Table {
   rows: () => readonly Transaction[];
@@ -23,10 +25,14 @@ export function existingRows({ rows, rowHeight, element, held, lost }: Table) {
   /** above is the distance from the first row to the visible part of the page. */
   let above = $state(0);
   let height = $state(innerHeight);
-  const first = $derived(Math.max(0, Math.min(rows().length - 1, Math.floor(above / rowHeight) - margin)));
-  const end = $derived(Math.max(first, Math.min(rows().length, Math.ceil((above + height) / rowHeight) + margin)));
+  let moving = $state(false);
+  let stop: ReturnType<typeof setTimeout> | undefined;
+  /** count is the same at each position, so that elements are reused and not created. */
+  const count = $derived(Math.min(rows().length, Math.ceil(height / rowHeight) + 1 + 2 * margin));
+  const first = $derived(Math.max(0, Math.min(rows().length - count, Math.floor(above / rowHeight) - margin)));
+  const end = $derived(first + count);
   let former: readonly Shown[] = [];
-  const shown = $derived((former = shownOf(rows(), { first, end }, held(), former)));
+  const shown = $derived((former = shownOf(rows(), { first, end }, held(), former, moving)));
   let focused: HTMLElement | undefined;
   /** focusedId is the id of the row with the focus. */
   let focusedId: string | undefined;
@@ -37,11 +43,19 @@ export function existingRows({ rows, rowHeight, element, held, lost }: Table) {
     height = innerHeight;
   }
 
+  function move() {
+    moving = true;
+    clearTimeout(stop);
+    stop = setTimeout(() => (moving = false), pause);
+    follow();
+  }
+
   $effect(() => {
-    addEventListener("scroll", follow, { passive: true });
+    addEventListener("scroll", move, { passive: true });
     addEventListener("resize", follow);
     return () => {
-      removeEventListener("scroll", follow);
+      clearTimeout(stop);
+      removeEventListener("scroll", move);
       removeEventListener("resize", follow);
     };
   });

@@ -9,24 +9,29 @@ export interface Shown {
 }
 
 /**
- * shownOf returns the rows from first up to end and the held one, in their order. Rows that were shown before keep their elements. The
- * others take those of the rows that are no longer shown: new texts in an element cost a fraction of a new element.
+ * shownOf returns the rows from first up to end and the held one. Rows that were shown before keep their elements. The others take those of
+ * the rows that are no longer shown: new texts in an element cost a fraction of a new element. While the page is moving, the elements keep
+ * their order, because the browser computes the styles and the layout of an element again that is moved among the others. After that, they
+ * have the order of the rows.
  */
-export function shownOf(rows: readonly Transaction[], { first, end }: { first: number; end: number }, held: number, former: readonly Shown[]): readonly Shown[] {
+export function shownOf(rows: readonly Transaction[], { first, end }: { first: number; end: number }, held: number, former: readonly Shown[], moving: boolean): readonly Shown[] {
   const indexes = Array.from({ length: end - first }, (_, i) => first + i);
   if (held < first && rows[held]) indexes.unshift(held);
   if (held >= end && rows[held]) indexes.push(held);
-  const left = new Map(former.map((one) => [one.row.id, one]));
+  // No map has the ids as its keys: it would internalize them, and the garbage collector visits each internalized string.
   const found = indexes.map((index) => {
     const row = rows[index]!;
-    const before = left.get(row.id);
-    left.delete(row.id);
-    return { row, index, before };
+    return { row, index, before: former.find((one) => one.row.id === row.id) };
   });
-  const free = [...left.values()].map(({ element }) => element).reverse();
+  const kept = new Set(found.map(({ before }) => before));
+  const free = former.filter((one) => !kept.has(one)).map(({ element }) => element).reverse();
   let next = Math.max(-1, ...former.map(({ element }) => element)) + 1;
-  return found.map(({ row, index, before }) => {
+  const shown = found.map(({ row, index, before }) => {
     if (before?.row === row && before.index === index) return before;
     return { row, index, element: before?.element ?? free.pop() ?? next++ };
   });
+  if (!moving) return shown;
+  const places = new Map(former.map(({ element }, i) => [element, i]));
+  const place = ({ element }: Shown) => places.get(element) ?? former.length;
+  return shown.sort((a, b) => place(a) - place(b));
 }

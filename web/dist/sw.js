@@ -1,5 +1,5 @@
-const VERSION = "d560e19c503d459c";
-const FILES = ["/","/assets/Home-DFkxndx4.js","/assets/account-CAmUDCgi.js","/assets/base-BjpYhW9m.js","/assets/charts-Dc3Dvrgu.js","/assets/daily-C1zpRQBd.js","/assets/data-BAM5JDIo.css","/assets/data-BUy7f4-1.js","/assets/data-de-DpIIUqb6.js","/assets/data-en-CZIWzAF0.js","/assets/de-OYJM95n_.js","/assets/en-DbK4oGo5.js","/assets/index-0Ftf_fqU.js","/assets/rolldown-runtime-DK3Fl9T5.js","/assets/style-CxgIdE2f.css","/icon-180.png","/icon-192.png","/icon-512.png","/icon-maskable-512.png","/icon.svg","/manifest.webmanifest"];
+const VERSION = "f359370664b76269";
+const FILES = ["/","/assets/Home-BjKjRZ7m.js","/assets/account-C9MdOj7e.js","/assets/base-DpHm9xCr.js","/assets/charts-DAt_TyLr.js","/assets/daily-BamjdUQp.js","/assets/data-D9dNn0Tq.js","/assets/data-de-Cs_-MDeo.js","/assets/data-en-srt-a8Zr.js","/assets/data-gz5h6fbq.css","/assets/de-DapMhueG.js","/assets/en-nXQHO-H1.js","/assets/index-C7sQkJ0q.js","/assets/rolldown-runtime-DK3Fl9T5.js","/assets/style-UoY5ANA_.css","/icon-180.png","/icon-192.png","/icon-512.png","/icon-maskable-512.png","/icon.svg","/manifest.webmanifest"];
 // The service worker stores the files of the build, so that the console opens without a connection.
 // It never touches the API: data are stored by the pages (src/offline/store.ts). The build puts
 // VERSION and FILES in front of this file.

@@ -39,7 +39,8 @@ const (
 // statements for each e-mail. If it has one, auth reports its user later (followUsers).
 //
 // Errors: EMAIL_NOT_VERIFIED, MAIL_UNAVAILABLE, CANNOT_INVITE_SELF, BUDGET_MEMBER_ALREADY_EXISTS
-// for an e-mail of the list of members, and BUDGET_SHARE_EXCEEDED.
+// for an e-mail of the newest members, and BUDGET_SHARE_EXCEEDED. The invitation of an older member
+// is never attached (selectAttachable).
 func (s *server) inviteByMail(
 	ctx context.Context, call idem.Call, id uuid.UUID, to invitee,
 	resp *budgetv1.ShareBudgetResponse,
@@ -225,24 +226,29 @@ func (s *server) lockedMailed(
 // expireMailed deletes the expired invitations by mail. Those of users end too, because otherwise
 // the owner would see which e-mails have an account.
 func (s *server) expireMailed(ctx context.Context) error {
-	return pg.InTx(ctx, s.db, func(tx pgx.Tx) error {
-		budgets, err := lockExpired(ctx, tx, s.now())
-		if err != nil || len(budgets) == 0 {
-			return err
-		}
-		ended, err := deleteExpired(ctx, tx, budgets, s.now())
-		if err != nil {
-			return err
-		}
-		var events []notification.Addressed
-		for _, i := range ended {
-			// The owner has no membership, so the owner counts as the user who removed it.
-			seen := seenBudget{UserID: i.OwnerID}
-			seen.ID, seen.OwnerID, seen.Name = i.BudgetID, i.OwnerID, i.BudgetName
-			events = append(events, seen.ended(i.member, expired)...)
-		}
-		return s.notifications.PublishEach(ctx, tx, events...)
-	})
+	left, err := true, error(nil)
+	for left && err == nil {
+		err = pg.InTx(ctx, s.db, func(tx pgx.Tx) error {
+			budgets, err := lockExpired(ctx, tx, s.now())
+			left = len(budgets) > 0
+			if err != nil || !left {
+				return err
+			}
+			ended, err := deleteExpired(ctx, tx, budgets, s.now())
+			if err != nil {
+				return err
+			}
+			var events []notification.Addressed
+			for _, i := range ended {
+				// The owner has no membership, so the owner counts as the user who removed it.
+				seen := seenBudget{UserID: i.OwnerID}
+				seen.ID, seen.OwnerID, seen.Name = i.BudgetID, i.OwnerID, i.BudgetName
+				events = append(events, seen.ended(i.member, expired)...)
+			}
+			return s.notifications.PublishEach(ctx, tx, events...)
+		})
+	}
+	return err
 }
 
 // ended returns the events of a pending invitation that ends without an answer.

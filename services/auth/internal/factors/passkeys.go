@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"time"
 
 	"github.com/go-webauthn/webauthn/webauthn"
 	"github.com/google/uuid"
@@ -241,15 +240,6 @@ func (s *Server) LoginPasskeyOptions(
 		return nil, err
 	}
 	return &authv1.LoginPasskeyOptionsResponse{CeremonyId: ceremony, Options: options}, nil
-}
-
-// Disable disables a passkey that was cloned, and returns its name, or pgx.ErrNoRows if it was
-// disabled or deleted. The passkey still counts as a second factor: its user signs in with another
-// one, or with a recovery code. The transaction must have locked the user.
-func Disable(
-	ctx context.Context, tx pgx.Tx, cloned *ClonedError, now time.Time,
-) (name string, err error) {
-	return disablePasskey(ctx, tx, cloned.Passkey, now)
 }
 
 func parseCreatePasskey(req *authv1.CreatePasskeyRequest) (string, error) {

@@ -89,15 +89,15 @@ func updateUsed(
 		`UPDATE passkeys SET credential = $2, last_used_at = $3 WHERE id = $1`, id, credential, now)
 }
 
-// disablePasskey returns the name of the passkey, or pgx.ErrNoRows if it was disabled or deleted.
-func disablePasskey(
-	ctx context.Context, q pg.Querier, id uuid.UUID, now time.Time,
-) (string, error) {
-	return pg.Value[string](ctx, q, `
+// Disable disables a passkey that was cloned, and returns its name, or pgx.ErrNoRows if it was
+// disabled or deleted. The passkey still counts as a second factor: its user signs in with another
+// one, or with a recovery code. The transaction must have locked the user.
+func Disable(ctx context.Context, tx pgx.Tx, cloned *ClonedError, now time.Time) (string, error) {
+	return pg.Value[string](ctx, tx, `
 		UPDATE passkeys
 		SET disabled_at = $2
 		WHERE id = $1 AND disabled_at IS NULL
-		RETURNING name`, id, now)
+		RETURNING name`, cloned.Passkey, now)
 }
 
 func countPasskeys(ctx context.Context, q pg.Querier, user uuid.UUID) (int32, error) {

@@ -58,7 +58,7 @@ func TestRestoreDeletesAccountsAgain(t *testing.T) {
 	}
 	output, err := replay.CombinedOutput()
 	require.NoError(t, err, "%s", output)
-	require.Contains(t, string(output), "1 accounts will be deleted again")
+	require.Contains(t, string(output), "accounts that will be deleted again: 1\n")
 	requireErased(t, restored, id, email)
 	kept := *stays
 	kept.cluster = onlyGateway(t, restored)

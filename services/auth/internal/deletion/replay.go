@@ -43,7 +43,7 @@ func Command(migrations fs.FS) app.Command {
 		if err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(out, "%d accounts will be deleted again\n", replayed)
+		_, err = fmt.Fprintf(out, "accounts that will be deleted again: %d\n", replayed)
 		return err
 	}}
 }

@@ -48,6 +48,7 @@ func newUserAt(t require.TestingT, base, name string) *user {
 	u.id = u.post("/api/v1/auth/register", object{
 		"name": name, "email": u.email, "password": u.password,
 	}).created("USER_REGISTERED").text("user.id")
+	registered.Store(u.id, true)
 	u.signIn()
 	return u
 }

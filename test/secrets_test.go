@@ -33,6 +33,10 @@ var (
 	mail = regexp.MustCompile(`[\w.+-]+@example\.(com|org)`)
 )
 
+// registered has the ids of the users that newUserAt has created. A test may have deleted a user,
+// so that the database does not have the id.
+var registered sync.Map
+
 // record is a file with all log lines at level DEBUG and all spans of a test run.
 type record struct {
 	file *os.File
@@ -121,7 +125,7 @@ func linkTokens(running *devstack.Stack) []string {
 	return tokens
 }
 
-// userIDs returns the ids of all users.
+// userIDs returns the ids of all users in the database.
 func userIDs(ctx context.Context, running *devstack.Stack) (map[string]bool, error) {
 	conn, err := pgx.Connect(ctx, running.Databases[""])
 	if err != nil {
@@ -169,6 +173,10 @@ func (r *record) leaks(running *devstack.Stack, whole bool) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the ids of users: %w", err)
 	}
+	registered.Range(func(id, _ any) bool {
+		users[id.(string)] = true
+		return true
+	})
 	search := newLeakSearch(keys, users)
 	spans, events := 0, 0
 	lines := bufio.NewScanner(r.file)

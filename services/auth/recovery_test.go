@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -264,23 +265,30 @@ func TestLinksConcurrently(t *testing.T) {
 		`SELECT count(*) FROM audit WHERE type = 'password_reset'`))
 }
 
-// BenchmarkForgotPassword compares the time for known and unknown e-mails.
+// BenchmarkForgotPassword compares the time for known and unknown e-mails, which alternate.
 func BenchmarkForgotPassword(b *testing.B) {
 	server, err := newServer(pgtest.New(b, Migrations), mailConfig("127.0.0.1:1"), func() {},
 		time.Now, slog.New(slog.DiscardHandler))
 	require.NoError(b, err)
+	emails := []string{"ada@example.com", "eve@example.com"}
 	_, err = server.Register(b.Context(), &authv1.RegisterRequest{
-		Name: "Ada", Email: "ada@example.com", Password: goodPassword,
+		Name: "Ada", Email: emails[0], Password: goodPassword,
 	})
 	require.NoError(b, err)
-	for _, email := range []string{"ada@example.com", "eve@example.com"} {
-		b.Run(email, func(b *testing.B) {
-			for b.Loop() {
-				pgtest.Exec(b, server.db, `TRUNCATE mails, login_failures`)
-				_, err := server.ForgotPassword(b.Context(),
-					&authv1.ForgotPasswordRequest{Email: email})
-				require.NoError(b, err)
-			}
-		})
+	var times [2][]time.Duration
+	for b.Loop() {
+		for i, email := range emails {
+			pgtest.Exec(b, server.db, `TRUNCATE mails, login_failures`)
+			began := time.Now()
+			_, err := server.ForgotPassword(b.Context(),
+				&authv1.ForgotPasswordRequest{Email: email})
+			require.NoError(b, err)
+			times[i] = append(times[i], time.Since(began))
+		}
 	}
+	median := func(i int) float64 {
+		slices.Sort(times[i])
+		return float64(times[i][len(times[i])/2])
+	}
+	b.ReportMetric(median(1)/median(0), "unknown/known")
 }

@@ -37,26 +37,27 @@ func TestExportAccount(t *testing.T) {
 	me.fillAccount(t, friend)
 	a := me.exported(t)
 	lists := map[string][2]string{
-		"wallets.jsonl":         {"/api/v1/wallet", "wallets"},
-		"categories.jsonl":      {"/api/v1/categories", "categories"},
-		"tags.jsonl":            {"/api/v1/tags", "tags"},
-		"rules.jsonl":           {"/api/v1/rules", "rules"},
-		"views.jsonl":           {"/api/v1/views", "views"},
-		"transactions.jsonl":    {"/api/v1/transaction", "transactions"},
-		"transfers.jsonl":       {"/api/v1/transfers", "transfers"},
-		"receipts.jsonl":        {"/api/v1/receipts", "receipts"},
-		"imports.jsonl":         {"/api/v1/imports", "imports"},
-		"import-profiles.jsonl": {"/api/v1/imports/profiles", "profiles"},
-		"budgets.jsonl":         {"/api/v1/budgets", "budgets"},
-		"goals.jsonl":           {"/api/v1/goals", "goals"},
-		"invitations.jsonl":     {"/api/v1/invitations", "invitations"},
-		"notifications.jsonl":   {"/api/v1/notifications", "notifications"},
-		"webhooks.jsonl":        {"/api/v1/webhooks", "webhooks"},
-		"tokens.jsonl":          {"/api/v1/auth/tokens", "tokens"},
-		"sessions.jsonl":        {"/api/v1/auth/sessions", "sessions"},
-		"factors.json":          {"/api/v1/auth/factors", "factors"},
-		"user.json":             {"/api/v1/auth/me", "user"},
-		"settings.json":         {"/api/v1/settings", "settings"},
+		"wallets.jsonl":          {"/api/v1/wallet", "wallets"},
+		"categories.jsonl":       {"/api/v1/categories", "categories"},
+		"tags.jsonl":             {"/api/v1/tags", "tags"},
+		"rules.jsonl":            {"/api/v1/rules", "rules"},
+		"views.jsonl":            {"/api/v1/views", "views"},
+		"transactions.jsonl":     {"/api/v1/transaction", "transactions"},
+		"transfers.jsonl":        {"/api/v1/transfers", "transfers"},
+		"receipts.jsonl":         {"/api/v1/receipts", "receipts"},
+		"imports.jsonl":          {"/api/v1/imports", "imports"},
+		"import-profiles.jsonl":  {"/api/v1/imports/profiles", "profiles"},
+		"budgets.jsonl":          {"/api/v1/budgets", "budgets"},
+		"goals.jsonl":            {"/api/v1/goals", "goals"},
+		"invitations.jsonl":      {"/api/v1/invitations", "invitations"},
+		"goal-invitations.jsonl": {"/api/v1/goals/invitations", "invitations"},
+		"notifications.jsonl":    {"/api/v1/notifications", "notifications"},
+		"webhooks.jsonl":         {"/api/v1/webhooks", "webhooks"},
+		"tokens.jsonl":           {"/api/v1/auth/tokens", "tokens"},
+		"sessions.jsonl":         {"/api/v1/auth/sessions", "sessions"},
+		"factors.json":           {"/api/v1/auth/factors", "factors"},
+		"user.json":              {"/api/v1/auth/me", "user"},
+		"settings.json":          {"/api/v1/settings", "settings"},
 	}
 	for path, from := range lists {
 		require.ElementsMatch(t, me.items(from[0], from[1]), rowsOf(t, a, path), path)
@@ -71,6 +72,8 @@ func TestExportAccount(t *testing.T) {
 	goal := me.get("/api/v1/goals").text("goals.0.id")
 	require.Equal(t, me.items("/api/v1/goals/"+goal+"/assignments", "assignments"),
 		rowsOf(t, a, "assignments.jsonl"))
+	require.Equal(t, me.items("/api/v1/goals/"+goal+"/members", "members"),
+		rowsOf(t, a, "goal-memberships.jsonl"))
 	limit := me.items("/api/v1/budgets/"+budget+"/limits", "limits")[0]
 	require.Equal(t, []string{fmt.Sprintf(`{"budgetId":%q,"limit":%s}`, budget, limit)},
 		rowsOf(t, a, "limits.jsonl"))
@@ -92,7 +95,8 @@ func TestExportAccount(t *testing.T) {
 	known := []string{
 		"memberships.jsonl", "limits.jsonl", "transactions.csv", "coffer.journal",
 		"attachments.jsonl", "deliveries.jsonl", "audit.jsonl", "reconciliations.jsonl",
-		"assignments.jsonl", "passkeys.jsonl", attached, image,
+		"assignments.jsonl", "goal-memberships.jsonl", "passkeys.jsonl", "identities.jsonl",
+		attached, image,
 	}
 	for _, f := range a.Files {
 		_, compared := lists[f.Path]
@@ -124,12 +128,16 @@ func (u *user) fillAccount(t *testing.T, friend *user) {
 	u.importedFile("Bakery", wallet, category)
 	u.post("/api/v1/rules", u.rule(category)).created("RULE_CREATED")
 	u.post("/api/v1/views", aView("Food", "categoryId="+category)).created("VIEW_CREATED")
-	u.assign(u.goal("Trip", "900"), wallet, "50")
+	goal := u.goal("Trip", "900")
+	u.assign(goal, wallet, "50")
+	u.shareGoal(goal, friend, "viewer")
 	u.patch("/api/v1/settings", object{"weekStart": "sunday"}).ok("SETTINGS_UPDATED")
 	u.invite(u.budget(wallet, category), friend, "viewer", "accepted")
 	shared := friend.budget(friend.wallet("EUR", "0"), friend.category("Fun"))
 	friend.post("/api/v1/budgets/"+shared+"/share", object{"email": u.email}).
 		created("BUDGET_SHARED")
+	friend.post("/api/v1/goals/"+friend.goal("Car", "9")+"/share", object{"email": u.email}).
+		created("GOAL_SHARED")
 	u.webhook("https://example.com/hook")
 	u.newPersonalToken("read").created("TOKEN_CREATED")
 }

@@ -117,11 +117,12 @@ func (s *attackRun) newUserWithResources(t *testing.T, word string) (*user, map[
 	ids["invitation"] = path.Base(me.inviteByMail(ids["budget"], uuid.NewString()+"@example.com"))
 	me.invite(ids["budget"], friend, "editor", "accepted")
 	ids["member"] = friend.id
+	me.shareGoal(ids["goal"], friend, "editor")
 	ids["session"] = me.get("/api/v1/auth/sessions").ok("SESSIONS_FETCHED").text("sessions.0.id")
 	ids["provider"], ids["identity"] = uuid.NewString(), me.linkIdentity()
 	ids["token"] = me.newPersonalToken("read").text("personalToken.id")
 	ids["passkey"] = me.addPasskey(word).id
-	ids["notification"] = me.notified("budget.v1.invitation.answered", 1)[0]["id"].(string)
+	ids["notification"] = me.notified("budget.v1.invitation.answered", 2)[0]["id"].(string)
 	require.EventuallyWithT(t, func(c *assert.CollectT) {
 		list := me.get("/api/v1/webhooks/" + ids["webhook"] + "/deliveries").
 			ok("WEBHOOK_DELIVERIES_FETCHED").list("deliveries")

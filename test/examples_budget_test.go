@@ -43,6 +43,24 @@ func (r *recorder) goals(u *user, wallet string) {
 	r.call(u, http.MethodDelete, path, nil)
 }
 
+// sharedGoal shares a goal, and invites an e-mail by mail.
+func (r *recorder) sharedGoal(u, member *user) {
+	id := u.goal("Trip", "900")
+	path := "/api/v1/goals/" + id
+	r.call(u, http.MethodPost, path+"/share",
+		object{"email": member.email, "role": "editor", "sharePercent": json.Number("50")})
+	r.call(member, http.MethodGet, "/api/v1/goals/invitations?limit=50", nil)
+	r.call(member, http.MethodPatch, path+"/members/"+member.id, object{"status": "accepted"})
+	r.call(u, http.MethodGet, path+"/members?limit=50", nil)
+	r.call(u, http.MethodGet, path+"/members/"+member.id, nil)
+	r.call(u, http.MethodDelete, path+"/members/"+member.id, nil)
+	email := fmt.Sprintf("mum-%d@example.com", time.Now().UnixNano())
+	r.texts[email] = "mum@example.com"
+	invitation := u.inviteToGoal(id, email)
+	r.call(u, http.MethodPost, invitation+"/resend", object{})
+	r.call(u, http.MethodDelete, invitation, nil)
+}
+
 // sharing shares the budget. The invitation becomes a notification and an entry of the audit trail
 // later.
 func (r *recorder) sharing(owner, member *user, budget string) {

@@ -51,6 +51,7 @@ func TestExamples(t *testing.T) {
 	recorder.rules(ada, wallet, category)
 	recorder.views(ada, category)
 	recorder.goals(ada, wallet)
+	recorder.sharedGoal(recorder.user("Alan"), recorder.user("Tim"))
 	recorder.sharing(ada, grace, recorder.budget(ada, wallet, category))
 	recorder.webhooks(ada)
 	recorder.tokens(ada)

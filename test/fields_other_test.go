@@ -111,12 +111,18 @@ func TestGoalFieldsSurvive(t *testing.T) {
 			"name": "Car", "target": 8000, "targetDate": "2031-01-01", "icon": "🚗",
 			"note": "Used", "archived": true,
 		},
-		unset: map[string]string{"reachedAt": "nothing is saved"},
+		unset: map[string]string{
+			"reachedAt": "nothing is saved", "ownerName": "the owner reads it",
+		},
 		unchanged: map[string]string{
 			"id": assigned, "createdAt": byTime, "updatedAt": byTime,
 			"ownerId": "a goal keeps its owner", "currency": "assignments are not converted",
+			"role": "it depends on the user who reads the goal",
 		},
-		notSent: map[string]string{"progress": "assignments change it"},
+		notSent: map[string]string{
+			"progress": "assignments change it",
+			"role":     "it depends on the user who reads the goal",
+		},
 	}
 	before := me.post("/api/v1/goals", goal.create).created("GOAL_CREATED").at("goal").(object)
 	path := "/api/v1/goals/" + before["id"].(string)

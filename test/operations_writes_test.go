@@ -65,6 +65,9 @@ func TestIdempotencyKey(t *testing.T) {
 		"/api/v1/budgets/" + budget + "/share": {
 			{"email": friend.email}, {"email": other.email},
 		},
+		"/api/v1/goals/" + me.goal("Shared", "900") + "/share": {
+			{"email": friend.email}, {"email": other.email},
+		},
 		"/api/v1/rules/order": {
 			{"ids": []any{second, first}}, {"ids": []any{first, second}},
 		},
@@ -197,8 +200,11 @@ func (u *user) versioned(t *testing.T, wallet, category string) map[string]objec
 	staged := func() string {
 		return u.importFile(oneRow, wallet).created("IMPORT_CREATED").text("import.id")
 	}
+	goal := u.goal("Shared", "900")
+	u.post("/api/v1/goals/"+goal+"/share", object{"email": friend.email}).created("GOAL_SHARED")
 	return map[string]object{
 		"/api/v1/goals/" + u.goal("Trip", "900"):              {"name": "New"},
+		"/api/v1/goals/" + goal + "/members/" + friend.id:     {"role": "editor"},
 		"/api/v1/tags/trip":                                   {"color": "#B5651D"},
 		"/api/v1/budgets/" + budget + "/members/" + friend.id: {"role": "editor"},
 		"/api/v1/imports/" + staged(): {

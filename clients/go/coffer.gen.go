@@ -1782,6 +1782,21 @@ func (e GetFlowResultCode) Valid() bool {
 	}
 }
 
+// Defines values for GetGoalMemberResultCode.
+const (
+	GOALMEMBERFETCHED GetGoalMemberResultCode = "GOAL_MEMBER_FETCHED"
+)
+
+// Valid indicates whether the value is a known member of the GetGoalMemberResultCode enum.
+func (e GetGoalMemberResultCode) Valid() bool {
+	switch e {
+	case GOALMEMBERFETCHED:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for GetGoalResultCode.
 const (
 	GOALFETCHED GetGoalResultCode = "GOAL_FETCHED"
@@ -2022,6 +2037,87 @@ const (
 func (e GetWebhookResultCode) Valid() bool {
 	switch e {
 	case WEBHOOKFETCHED:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for GoalRole.
+const (
+	GoalRoleEditor GoalRole = "editor"
+	GoalRoleOwner  GoalRole = "owner"
+	GoalRoleViewer GoalRole = "viewer"
+)
+
+// Valid indicates whether the value is a known member of the GoalRole enum.
+func (e GoalRole) Valid() bool {
+	switch e {
+	case GoalRoleEditor:
+		return true
+	case GoalRoleOwner:
+		return true
+	case GoalRoleViewer:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for GoalInvitationRole.
+const (
+	GoalInvitationRoleEditor GoalInvitationRole = "editor"
+	GoalInvitationRoleViewer GoalInvitationRole = "viewer"
+)
+
+// Valid indicates whether the value is a known member of the GoalInvitationRole enum.
+func (e GoalInvitationRole) Valid() bool {
+	switch e {
+	case GoalInvitationRoleEditor:
+		return true
+	case GoalInvitationRoleViewer:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for GoalMemberRole.
+const (
+	GoalMemberRoleEditor GoalMemberRole = "editor"
+	GoalMemberRoleViewer GoalMemberRole = "viewer"
+)
+
+// Valid indicates whether the value is a known member of the GoalMemberRole enum.
+func (e GoalMemberRole) Valid() bool {
+	switch e {
+	case GoalMemberRoleEditor:
+		return true
+	case GoalMemberRoleViewer:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for GoalMemberStatus.
+const (
+	GoalMemberStatusAccepted GoalMemberStatus = "accepted"
+	GoalMemberStatusInvited  GoalMemberStatus = "invited"
+	GoalMemberStatusPending  GoalMemberStatus = "pending"
+	GoalMemberStatusRejected GoalMemberStatus = "rejected"
+)
+
+// Valid indicates whether the value is a known member of the GoalMemberStatus enum.
+func (e GoalMemberStatus) Valid() bool {
+	switch e {
+	case GoalMemberStatusAccepted:
+		return true
+	case GoalMemberStatusInvited:
+		return true
+	case GoalMemberStatusPending:
+		return true
+	case GoalMemberStatusRejected:
 		return true
 	default:
 		return false
@@ -2721,6 +2817,36 @@ func (e ListCurrenciesResultCode) Valid() bool {
 	}
 }
 
+// Defines values for ListGoalInvitationsResultCode.
+const (
+	GOALINVITATIONSFETCHED ListGoalInvitationsResultCode = "GOAL_INVITATIONS_FETCHED"
+)
+
+// Valid indicates whether the value is a known member of the ListGoalInvitationsResultCode enum.
+func (e ListGoalInvitationsResultCode) Valid() bool {
+	switch e {
+	case GOALINVITATIONSFETCHED:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ListGoalMembersResultCode.
+const (
+	GOALMEMBERSFETCHED ListGoalMembersResultCode = "GOAL_MEMBERS_FETCHED"
+)
+
+// Valid indicates whether the value is a known member of the ListGoalMembersResultCode enum.
+func (e ListGoalMembersResultCode) Valid() bool {
+	switch e {
+	case GOALMEMBERSFETCHED:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ListGoalsResultCode.
 const (
 	GOALSFETCHED ListGoalsResultCode = "GOALS_FETCHED"
@@ -3382,6 +3508,7 @@ func (e MemberStatus) Valid() bool {
 const (
 	BudgetV1BudgetDeleted          NotificationType = "budget.v1.budget.deleted"
 	BudgetV1BudgetThresholdReached NotificationType = "budget.v1.budget.threshold_reached"
+	BudgetV1GoalDeleted            NotificationType = "budget.v1.goal.deleted"
 	BudgetV1GoalReached            NotificationType = "budget.v1.goal.reached"
 	BudgetV1InvitationAnswered     NotificationType = "budget.v1.invitation.answered"
 	BudgetV1InvitationEnded        NotificationType = "budget.v1.invitation.ended"
@@ -3398,6 +3525,8 @@ func (e NotificationType) Valid() bool {
 	case BudgetV1BudgetDeleted:
 		return true
 	case BudgetV1BudgetThresholdReached:
+		return true
+	case BudgetV1GoalDeleted:
 		return true
 	case BudgetV1GoalReached:
 		return true
@@ -3609,6 +3738,21 @@ func (e RegisterResultCode) Valid() bool {
 	}
 }
 
+// Defines values for RemoveGoalMemberResultCode.
+const (
+	GOALMEMBERREMOVED RemoveGoalMemberResultCode = "GOAL_MEMBER_REMOVED"
+)
+
+// Valid indicates whether the value is a known member of the RemoveGoalMemberResultCode enum.
+func (e RemoveGoalMemberResultCode) Valid() bool {
+	switch e {
+	case GOALMEMBERREMOVED:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for RemoveMemberResultCode.
 const (
 	BUDGETMEMBERREMOVED RemoveMemberResultCode = "BUDGET_MEMBER_REMOVED"
@@ -3651,6 +3795,21 @@ func (e ReportInterval) Valid() bool {
 	}
 }
 
+// Defines values for ResendGoalInvitationResultCode.
+const (
+	ResendGoalInvitationResultCodeMAILSENT ResendGoalInvitationResultCode = "MAIL_SENT"
+)
+
+// Valid indicates whether the value is a known member of the ResendGoalInvitationResultCode enum.
+func (e ResendGoalInvitationResultCode) Valid() bool {
+	switch e {
+	case ResendGoalInvitationResultCodeMAILSENT:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ResendInvitationResultCode.
 const (
 	ResendInvitationResultCodeMAILSENT ResendInvitationResultCode = "MAIL_SENT"
@@ -3675,6 +3834,75 @@ const (
 func (e ResetPasswordResultCode) Valid() bool {
 	switch e {
 	case PASSWORDRESET:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for RespondToGoalInvitationRequestResponse.
+const (
+	RespondToGoalInvitationRequestResponseAccepted RespondToGoalInvitationRequestResponse = "accepted"
+	RespondToGoalInvitationRequestResponseRejected RespondToGoalInvitationRequestResponse = "rejected"
+)
+
+// Valid indicates whether the value is a known member of the RespondToGoalInvitationRequestResponse enum.
+func (e RespondToGoalInvitationRequestResponse) Valid() bool {
+	switch e {
+	case RespondToGoalInvitationRequestResponseAccepted:
+		return true
+	case RespondToGoalInvitationRequestResponseRejected:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for RespondToGoalInvitationRequestRole.
+const (
+	RespondToGoalInvitationRequestRoleEditor RespondToGoalInvitationRequestRole = "editor"
+	RespondToGoalInvitationRequestRoleViewer RespondToGoalInvitationRequestRole = "viewer"
+)
+
+// Valid indicates whether the value is a known member of the RespondToGoalInvitationRequestRole enum.
+func (e RespondToGoalInvitationRequestRole) Valid() bool {
+	switch e {
+	case RespondToGoalInvitationRequestRoleEditor:
+		return true
+	case RespondToGoalInvitationRequestRoleViewer:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for RespondToGoalInvitationRequestStatus.
+const (
+	RespondToGoalInvitationRequestStatusAccepted RespondToGoalInvitationRequestStatus = "accepted"
+	RespondToGoalInvitationRequestStatusRejected RespondToGoalInvitationRequestStatus = "rejected"
+)
+
+// Valid indicates whether the value is a known member of the RespondToGoalInvitationRequestStatus enum.
+func (e RespondToGoalInvitationRequestStatus) Valid() bool {
+	switch e {
+	case RespondToGoalInvitationRequestStatusAccepted:
+		return true
+	case RespondToGoalInvitationRequestStatusRejected:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for RespondToGoalInvitationResultCode.
+const (
+	GOALMEMBERUPDATED RespondToGoalInvitationResultCode = "GOAL_MEMBER_UPDATED"
+)
+
+// Valid indicates whether the value is a known member of the RespondToGoalInvitationResultCode enum.
+func (e RespondToGoalInvitationResultCode) Valid() bool {
+	switch e {
+	case GOALMEMBERUPDATED:
 		return true
 	default:
 		return false
@@ -4008,6 +4236,39 @@ const (
 func (e ShareBudgetResultCode) Valid() bool {
 	switch e {
 	case BUDGETSHARED:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ShareGoalRequestRole.
+const (
+	ShareGoalRequestRoleEditor ShareGoalRequestRole = "editor"
+	ShareGoalRequestRoleViewer ShareGoalRequestRole = "viewer"
+)
+
+// Valid indicates whether the value is a known member of the ShareGoalRequestRole enum.
+func (e ShareGoalRequestRole) Valid() bool {
+	switch e {
+	case ShareGoalRequestRoleEditor:
+		return true
+	case ShareGoalRequestRoleViewer:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ShareGoalResultCode.
+const (
+	GOALSHARED ShareGoalResultCode = "GOAL_SHARED"
+)
+
+// Valid indicates whether the value is a known member of the ShareGoalResultCode enum.
+func (e ShareGoalResultCode) Valid() bool {
+	switch e {
+	case GOALSHARED:
 		return true
 	default:
 		return false
@@ -4920,15 +5181,30 @@ func (e WebhookDeliveryStatus) Valid() bool {
 	}
 }
 
+// Defines values for WithdrawGoalInvitationResultCode.
+const (
+	WithdrawGoalInvitationResultCodeINVITATIONWITHDRAWN WithdrawGoalInvitationResultCode = "INVITATION_WITHDRAWN"
+)
+
+// Valid indicates whether the value is a known member of the WithdrawGoalInvitationResultCode enum.
+func (e WithdrawGoalInvitationResultCode) Valid() bool {
+	switch e {
+	case WithdrawGoalInvitationResultCodeINVITATIONWITHDRAWN:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for WithdrawInvitationResultCode.
 const (
-	INVITATIONWITHDRAWN WithdrawInvitationResultCode = "INVITATION_WITHDRAWN"
+	WithdrawInvitationResultCodeINVITATIONWITHDRAWN WithdrawInvitationResultCode = "INVITATION_WITHDRAWN"
 )
 
 // Valid indicates whether the value is a known member of the WithdrawInvitationResultCode enum.
 func (e WithdrawInvitationResultCode) Valid() bool {
 	switch e {
-	case INVITATIONWITHDRAWN:
+	case WithdrawInvitationResultCodeINVITATIONWITHDRAWN:
 		return true
 	default:
 		return false
@@ -5582,7 +5858,7 @@ func (e ListWebhookDeliveriesParamsStatus) Valid() bool {
 
 // AccountDeletion AccountDeletion is the state of the deletion of an account. It does not name the user.
 //
-// Example: {"erasesAt":"2026-11-23T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000063","requestedAt":"2026-11-20T10:15:00.000Z","services":[],"status":"waiting"}
+// Example: {"erasesAt":"2026-11-23T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000070","requestedAt":"2026-11-20T10:15:00.000Z","services":[],"status":"waiting"}
 type AccountDeletion struct {
 	// ErasesAt Time at which the deletion begins, RFC 3339 in UTC.
 	ErasesAt time.Time `json:"erasesAt"`
@@ -5649,7 +5925,7 @@ type ApplyRuleResultCode string
 
 // Assignment Assignment is money of a wallet that is assigned to a goal.
 //
-// Example: {"amount":900,"createdAt":"2026-11-20T10:15:00.000Z","date":"2026-11-28","goalId":"0199f0c5-0000-7000-8000-000000000031","id":"0199f0c5-0000-7000-8000-000000000032","walletId":"0199f0c5-0000-7000-8000-000000000003"}
+// Example: {"amount":900,"createdAt":"2026-11-20T10:15:00.000Z","date":"2026-11-28","goalId":"0199f0c5-0000-7000-8000-000000000031","id":"0199f0c5-0000-7000-8000-000000000032","userId":"0199f0c5-0000-7000-8000-000000000001","walletId":"0199f0c5-0000-7000-8000-000000000003"}
 type Assignment struct {
 	// Amount In the goal's currency and its major unit. Negative if money was taken back.
 	Amount json.Number `json:"amount"`
@@ -5666,8 +5942,11 @@ type Assignment struct {
 	// Id UUID, version 7.
 	Id openapi_types.UUID `json:"id"`
 
-	// WalletId Id of the wallet. It may have been deleted since.
-	WalletId openapi_types.UUID `json:"walletId"`
+	// UserId Id of the user who assigned the money: the owner or a member.
+	UserId openapi_types.UUID `json:"userId"`
+
+	// WalletId Id of the wallet. It may have been deleted since. Absent if another user assigned the money.
+	WalletId *openapi_types.UUID `json:"walletId,omitempty"`
 }
 
 // Attachment Attachment is a file that belongs to a transaction.
@@ -5698,7 +5977,7 @@ type Attachment struct {
 
 // AuditEntry AuditEntry is a security event of a user.
 //
-// Example: {"address":"203.0.113.7","at":"2026-11-20T10:15:00.000Z","count":1,"id":"0199f0c5-0000-7000-8000-000000000037","outcome":"success","sessionId":"0199f0c5-0000-7000-8000-000000000038","type":"login_succeeded","userAgent":"Go-http-client/1.1"}
+// Example: {"address":"203.0.113.7","at":"2026-11-20T10:15:00.000Z","count":1,"id":"0199f0c5-0000-7000-8000-000000000044","outcome":"success","sessionId":"0199f0c5-0000-7000-8000-000000000045","type":"login_succeeded","userAgent":"Go-http-client/1.1"}
 type AuditEntry struct {
 	// Address Address of the client. Absent if it is unknown, and in an entry that counts failures from more than 20 addresses.
 	Address *string `json:"address,omitempty"`
@@ -5742,13 +6021,16 @@ type AuditEntryType string
 
 // AuditSharing AuditSharing describes an event between the owner and a member of a shared budget.
 //
-// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000033","memberId":"0199f0c5-0000-7000-8000-000000000034","memberName":"Grace","ownerId":"0199f0c5-0000-7000-8000-000000000001","ownerName":"Ada","role":"editor"}
+// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000040","memberId":"0199f0c5-0000-7000-8000-000000000041","memberName":"Grace","ownerId":"0199f0c5-0000-7000-8000-000000000001","ownerName":"Ada","role":"editor"}
 type AuditSharing struct {
-	// BudgetId Id of the budget, a UUID.
-	BudgetId openapi_types.UUID `json:"budgetId"`
+	// BudgetId Id of the budget, a UUID. Absent if a goal is shared.
+	BudgetId *openapi_types.UUID `json:"budgetId,omitempty"`
 
 	// Email The invited e-mail, if the invitation was sent by mail. Only with invitation_sent and invitation_ended.
 	Email *string `json:"email,omitempty"`
+
+	// GoalId Id of the goal, a UUID. Absent if a budget is shared.
+	GoalId *openapi_types.UUID `json:"goalId,omitempty"`
 
 	// MemberId User id of the member, a UUID. Absent if the invitation was sent by mail, until it is answered.
 	MemberId *openapi_types.UUID `json:"memberId,omitempty"`
@@ -5756,13 +6038,13 @@ type AuditSharing struct {
 	// MemberName Name of the member at the time of the event. Absent in entries of earlier releases.
 	MemberName *string `json:"memberName,omitempty"`
 
-	// OwnerId Id of the budget's owner, a UUID.
+	// OwnerId Id of the owner of the budget or the goal, a UUID.
 	OwnerId openapi_types.UUID `json:"ownerId"`
 
 	// OwnerName Name of the owner at the time of the event. Absent in entries of earlier releases.
 	OwnerName *string `json:"ownerName,omitempty"`
 
-	// Reason Why the invitation ended: withdrawn by the owner, expired after 14 days, or deleted with the budget. Only with invitation_ended.
+	// Reason Why the invitation ended: withdrawn by the owner, expired after 14 days, or deleted with the budget or the goal. Only with invitation_ended.
 	Reason *AuditSharingReason `json:"reason,omitempty"`
 
 	// RemovedBy Id of the user who removed the member: the owner, or the member who left. Only with member_removed.
@@ -5775,7 +6057,7 @@ type AuditSharing struct {
 	Status *AuditSharingStatus `json:"status,omitempty"`
 }
 
-// AuditSharingReason Why the invitation ended: withdrawn by the owner, expired after 14 days, or deleted with the budget. Only with invitation_ended.
+// AuditSharingReason Why the invitation ended: withdrawn by the owner, expired after 14 days, or deleted with the budget or the goal. Only with invitation_ended.
 type AuditSharingReason string
 
 // AuditSharingRole Role in the invitation, or the role after the owner changed role or share: viewer or editor. Only with invitation_sent and member_updated.
@@ -5855,7 +6137,7 @@ type Box struct {
 
 // Budget Budget is a limit on spending. Each window of its period has the full limit.
 //
-// Example: {"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000033","limit":400,"members":[],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[],"percentage":0,"remaining":400,"spent":0,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
+// Example: {"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000040","limit":400,"members":[],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[],"percentage":0,"remaining":400,"spent":0,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
 type Budget struct {
 	// AlertThresholds Percentages of the limit, ascending. Owner and members are notified once in a window when the spending reaches one.
 	AlertThresholds []int32 `json:"alertThresholds"`
@@ -6297,13 +6579,13 @@ type CreateAdjustmentResultCode string
 
 // CreateAssignmentRequest defines model for CreateAssignmentRequest.
 type CreateAssignmentRequest struct {
-	// Amount In the goal's currency and its major unit; not 0. A negative amount takes money back, at most the money that the goal has of the wallet. At most 999999999999.99 can be saved for a goal.
+	// Amount In the goal's currency and its major unit; not 0. A negative amount takes money back, at most the money that the user assigned from the wallet. At most 999999999999.99 can be saved for a goal.
 	Amount json.Number `json:"amount"`
 
 	// Date Day, YYYY-MM-DD.
 	Date openapi_types.Date `json:"date"`
 
-	// WalletId Id of one of the user's wallets. Money can be taken back from a wallet that was deleted.
+	// WalletId Id of one of the user's own wallets. Money can be taken back from a wallet that was deleted.
 	WalletId openapi_types.UUID `json:"walletId"`
 }
 
@@ -6311,7 +6593,7 @@ type CreateAssignmentRequest struct {
 type CreateAssignmentResult struct {
 	// Assignment Assignment is money of a wallet that is assigned to a goal.
 	//
-	// Example: {"amount":900,"createdAt":"2026-11-20T10:15:00.000Z","date":"2026-11-28","goalId":"0199f0c5-0000-7000-8000-000000000031","id":"0199f0c5-0000-7000-8000-000000000032","walletId":"0199f0c5-0000-7000-8000-000000000003"}
+	// Example: {"amount":900,"createdAt":"2026-11-20T10:15:00.000Z","date":"2026-11-28","goalId":"0199f0c5-0000-7000-8000-000000000031","id":"0199f0c5-0000-7000-8000-000000000032","userId":"0199f0c5-0000-7000-8000-000000000001","walletId":"0199f0c5-0000-7000-8000-000000000003"}
 	Assignment Assignment `json:"assignment"`
 
 	// Code The result of the operation, for programs.
@@ -6384,7 +6666,7 @@ type CreateBudgetRequestPeriod string
 type CreateBudgetResult struct {
 	// Budget Budget is a limit on spending. Each window of its period has the full limit.
 	//
-	// Example: {"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000033","limit":400,"members":[],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[],"percentage":0,"remaining":400,"spent":0,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
+	// Example: {"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000040","limit":400,"members":[],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[],"percentage":0,"remaining":400,"spent":0,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
 	Budget Budget `json:"budget"`
 
 	// Code The result of the operation, for programs.
@@ -6460,7 +6742,7 @@ type CreateGoalResult struct {
 
 	// Goal Goal is an amount to save.
 	//
-	// Example: {"archived":false,"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","icon":"🏝","id":"0199f0c5-0000-7000-8000-000000000031","name":"Trip","note":"Two weeks at the sea","ownerId":"0199f0c5-0000-7000-8000-000000000001","progress":{"averagePerMonth":900,"percentage":100,"remaining":0,"saved":900,"state":"reached"},"reachedAt":"2026-11-20T10:15:00.000Z","target":900,"targetDate":"2027-06-30","updatedAt":"2026-11-20T10:15:00.000Z"}
+	// Example: {"archived":false,"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","icon":"🏝","id":"0199f0c5-0000-7000-8000-000000000031","name":"Trip","note":"Two weeks at the sea","ownerId":"0199f0c5-0000-7000-8000-000000000001","progress":{"averagePerMonth":900,"percentage":100,"remaining":0,"saved":900,"state":"reached"},"reachedAt":"2026-11-20T10:15:00.000Z","role":"owner","target":900,"targetDate":"2027-06-30","updatedAt":"2026-11-20T10:15:00.000Z"}
 	Goal Goal `json:"goal"`
 
 	// Message The result of the operation, in English for users.
@@ -6557,7 +6839,7 @@ type CreatePasskeyResult struct {
 
 	// Passkey Passkey is a passkey of a user, without its key.
 	//
-	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","disabled":false,"id":"0199f0c5-0000-7000-8000-000000000052","name":"Phone"}
+	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","disabled":false,"id":"0199f0c5-0000-7000-8000-000000000059","name":"Phone"}
 	Passkey Passkey `json:"passkey"`
 
 	// RecoveryCodes 10 recovery codes, each of which replaces the passkey once. Only for a user who had none.
@@ -6592,7 +6874,7 @@ type CreatePersonalTokenResult struct {
 
 	// PersonalToken PersonalToken describes a personal access token. The token itself is not stored.
 	//
-	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","expiresAt":"2026-12-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000047","lastAddress":"203.0.113.7","lastUsedAt":"2026-11-20T10:15:00.000Z","name":"Backup","scopes":["read"]}
+	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","expiresAt":"2026-12-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000054","lastAddress":"203.0.113.7","lastUsedAt":"2026-11-20T10:15:00.000Z","name":"Backup","scopes":["read"]}
 	PersonalToken PersonalToken `json:"personalToken"`
 
 	// Token The token, for the header Authorization: Bearer. It begins with cof_. It cannot be read again.
@@ -7022,7 +7304,7 @@ type CreateWebhookResult struct {
 
 	// Webhook Webhook is an address to which a user's events are sent.
 	//
-	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000043","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}
+	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000050","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}
 	Webhook Webhook `json:"webhook"`
 }
 
@@ -7725,7 +8007,7 @@ type GetBalancesResultCode string
 type GetBudgetResult struct {
 	// Budget Budget is a limit on spending. Each window of its period has the full limit.
 	//
-	// Example: {"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000033","limit":400,"members":[],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[],"percentage":0,"remaining":400,"spent":0,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
+	// Example: {"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000040","limit":400,"members":[],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[],"percentage":0,"remaining":400,"spent":0,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
 	Budget Budget `json:"budget"`
 
 	// Code The result of the operation, for programs.
@@ -7806,6 +8088,23 @@ type GetFlowResult struct {
 // GetFlowResultCode The result of the operation, for programs.
 type GetFlowResultCode string
 
+// GetGoalMemberResult defines model for GetGoalMemberResult.
+type GetGoalMemberResult struct {
+	// Code The result of the operation, for programs.
+	Code GetGoalMemberResultCode `json:"code"`
+
+	// Member GoalMember is a user invited to a goal, or an e-mail that was invited by mail and has not answered yet.
+	//
+	// Example: {"email":"tim@example.com","goalId":"0199f0c5-0000-7000-8000-000000000035","id":"0199f0c5-0000-7000-8000-000000000036","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000036","name":"Tim","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}
+	Member GoalMember `json:"member"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
+}
+
+// GetGoalMemberResultCode The result of the operation, for programs.
+type GetGoalMemberResultCode string
+
 // GetGoalResult defines model for GetGoalResult.
 type GetGoalResult struct {
 	// Code The result of the operation, for programs.
@@ -7813,7 +8112,7 @@ type GetGoalResult struct {
 
 	// Goal Goal is an amount to save.
 	//
-	// Example: {"archived":false,"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","icon":"🏝","id":"0199f0c5-0000-7000-8000-000000000031","name":"Trip","note":"Two weeks at the sea","ownerId":"0199f0c5-0000-7000-8000-000000000001","progress":{"averagePerMonth":900,"percentage":100,"remaining":0,"saved":900,"state":"reached"},"reachedAt":"2026-11-20T10:15:00.000Z","target":900,"targetDate":"2027-06-30","updatedAt":"2026-11-20T10:15:00.000Z"}
+	// Example: {"archived":false,"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","icon":"🏝","id":"0199f0c5-0000-7000-8000-000000000031","name":"Trip","note":"Two weeks at the sea","ownerId":"0199f0c5-0000-7000-8000-000000000001","progress":{"averagePerMonth":900,"percentage":100,"remaining":0,"saved":900,"state":"reached"},"reachedAt":"2026-11-20T10:15:00.000Z","role":"owner","target":900,"targetDate":"2027-06-30","updatedAt":"2026-11-20T10:15:00.000Z"}
 	Goal Goal `json:"goal"`
 
 	// Message The result of the operation, in English for users.
@@ -7879,7 +8178,7 @@ type GetMemberResult struct {
 
 	// Member Member is a user invited to a budget, or an e-mail that was invited by mail and has not answered yet.
 	//
-	// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000033","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000034","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000034","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}
+	// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000040","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000041","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000041","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}
 	Member Member `json:"member"`
 
 	// Message The result of the operation, in English for users.
@@ -8072,7 +8371,7 @@ type GetWebhookResult struct {
 
 	// Webhook Webhook is an address to which a user's events are sent.
 	//
-	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000043","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}
+	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000050","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}
 	Webhook Webhook `json:"webhook"`
 }
 
@@ -8081,7 +8380,7 @@ type GetWebhookResultCode string
 
 // Goal Goal is an amount to save.
 //
-// Example: {"archived":false,"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","icon":"🏝","id":"0199f0c5-0000-7000-8000-000000000031","name":"Trip","note":"Two weeks at the sea","ownerId":"0199f0c5-0000-7000-8000-000000000001","progress":{"averagePerMonth":900,"percentage":100,"remaining":0,"saved":900,"state":"reached"},"reachedAt":"2026-11-20T10:15:00.000Z","target":900,"targetDate":"2027-06-30","updatedAt":"2026-11-20T10:15:00.000Z"}
+// Example: {"archived":false,"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","icon":"🏝","id":"0199f0c5-0000-7000-8000-000000000031","name":"Trip","note":"Two weeks at the sea","ownerId":"0199f0c5-0000-7000-8000-000000000001","progress":{"averagePerMonth":900,"percentage":100,"remaining":0,"saved":900,"state":"reached"},"reachedAt":"2026-11-20T10:15:00.000Z","role":"owner","target":900,"targetDate":"2027-06-30","updatedAt":"2026-11-20T10:15:00.000Z"}
 type Goal struct {
 	// Archived Clients hide archived goals. They hold no money: wallets does not count their assignments.
 	Archived bool `json:"archived"`
@@ -8107,11 +8406,17 @@ type Goal struct {
 	// OwnerId User id of the owner.
 	OwnerId openapi_types.UUID `json:"ownerId"`
 
+	// OwnerName Name of the owner. Absent if the user is the owner, in events, and if auth is unavailable.
+	OwnerName *string `json:"ownerName,omitempty"`
+
 	// Progress Absent in events.
 	Progress *GoalProgress `json:"progress,omitempty"`
 
 	// ReachedAt Time at which the target was saved for the first time; RFC 3339, UTC. Absent before.
 	ReachedAt *time.Time `json:"reachedAt,omitempty"`
+
+	// Role Role of the user who reads it. Absent in events.
+	Role *GoalRole `json:"role,omitempty"`
 
 	// Target Amount to save, in the major unit; more than 0.
 	Target json.Number `json:"target"`
@@ -8122,6 +8427,91 @@ type Goal struct {
 	// UpdatedAt Time of the last change of the goal itself; RFC 3339, UTC.
 	UpdatedAt time.Time `json:"updatedAt"`
 }
+
+// GoalRole Role of the user who reads it. Absent in events.
+type GoalRole string
+
+// GoalInvitation GoalInvitation is a pending membership of a goal, as the invited user sees it.
+//
+// Example: {"goalId":"0199f0c5-0000-7000-8000-000000000035","goalName":"Trip","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000036","ownerEmail":"alan@example.com","ownerId":"0199f0c5-0000-7000-8000-000000000037","ownerName":"Alan","role":"editor","sharePercent":50}
+type GoalInvitation struct {
+	// GoalId Id of the goal.
+	GoalId openapi_types.UUID `json:"goalId"`
+
+	// GoalName Name that the goal had when the user was invited.
+	GoalName string `json:"goalName"`
+
+	// InvitedAt Time of the invitation; RFC 3339, UTC.
+	InvitedAt time.Time `json:"invitedAt"`
+
+	// MemberId Id of the invited user, for PATCH /goals/{goalId}/members/{memberId}.
+	MemberId openapi_types.UUID `json:"memberId"`
+
+	// OwnerEmail E-mail of the owner. Absent if auth is unavailable.
+	OwnerEmail *string `json:"ownerEmail,omitempty"`
+
+	// OwnerId User id of the owner.
+	OwnerId openapi_types.UUID `json:"ownerId"`
+
+	// OwnerName Name of the owner. Absent if auth is unavailable.
+	OwnerName *string `json:"ownerName,omitempty"`
+
+	// Role Role that the user would have.
+	Role GoalInvitationRole `json:"role"`
+
+	// SharePercent Share in percent that the user would have. Absent if there is none.
+	SharePercent *json.Number `json:"sharePercent,omitempty"`
+}
+
+// GoalInvitationRole Role that the user would have.
+type GoalInvitationRole string
+
+// GoalMember GoalMember is a user invited to a goal, or an e-mail that was invited by mail and has not answered yet.
+//
+// Example: {"email":"tim@example.com","goalId":"0199f0c5-0000-7000-8000-000000000035","id":"0199f0c5-0000-7000-8000-000000000036","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000036","name":"Tim","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}
+type GoalMember struct {
+	// Email E-mail of the user. Empty if auth is unavailable. While the status is invited, the e-mail that was invited.
+	Email string `json:"email"`
+
+	// ExpiresAt Time at which the invitation ends without an answer; RFC 3339, UTC. Only while the status is invited.
+	ExpiresAt *time.Time `json:"expiresAt,omitempty"`
+
+	// GoalId Id of the goal.
+	GoalId openapi_types.UUID `json:"goalId"`
+
+	// Id User id of the member. Absent while the status is invited.
+	Id *openapi_types.UUID `json:"id,omitempty"`
+
+	// InvitationId Id of the invitation, to send it again or to withdraw it. Only while the status is invited.
+	InvitationId *openapi_types.UUID `json:"invitationId,omitempty"`
+
+	// InvitedAt Time of the invitation; RFC 3339, UTC.
+	InvitedAt time.Time `json:"invitedAt"`
+
+	// MemberId The same as id.
+	MemberId *openapi_types.UUID `json:"memberId,omitempty"`
+
+	// Name Name of the user. Empty if auth is unavailable, and while the status is invited.
+	Name string `json:"name"`
+
+	// RespondedAt Time of the user's response; RFC 3339, UTC. Absent while it is pending.
+	RespondedAt *time.Time `json:"respondedAt,omitempty"`
+
+	// Role An editor may change the goal and assign money. A viewer reads it, and may take the own money back.
+	Role GoalMemberRole `json:"role"`
+
+	// SharePercent The part of the target in percent that the member wants to save, with at most two decimals. It limits nothing. Absent if there is none.
+	SharePercent *json.Number `json:"sharePercent,omitempty"`
+
+	// Status pending until the user answers. A member who leaves is rejected. invited if the invitation was sent by mail and has no answer yet; only the owner sees it.
+	Status GoalMemberStatus `json:"status"`
+}
+
+// GoalMemberRole An editor may change the goal and assign money. A viewer reads it, and may take the own money back.
+type GoalMemberRole string
+
+// GoalMemberStatus pending until the user answers. A member who leaves is rejected. invited if the invitation was sent by mail and has no answer yet; only the owner sees it.
+type GoalMemberStatus string
 
 // GoalProgress GoalProgress has the saved amount of a goal, and the amount that it still needs. Months are calendar months in the time zone of the user's settings.
 //
@@ -8142,7 +8532,7 @@ type GoalProgress struct {
 	// Remaining target - saved, in the major unit; 0 if the target is exceeded.
 	Remaining json.Number `json:"remaining"`
 
-	// Saved Sum of the assignments, in the goal's currency and its major unit.
+	// Saved Sum of the assignments of the owner and all members, in the goal's currency and its major unit.
 	Saved json.Number `json:"saved"`
 
 	// State reached if the target is saved. Otherwise a goal with targetDate is compared with equal amounts in each month from the creation on: behind if less is saved than in the plan of the past months, ahead if more is saved than in the plan up to the end of this month, onTrack in between. Without targetDate onTrack.
@@ -8152,11 +8542,11 @@ type GoalProgress struct {
 // GoalProgressState reached if the target is saved. Otherwise a goal with targetDate is compared with equal amounts in each month from the creation on: behind if less is saved than in the plan of the past months, ahead if more is saved than in the plan up to the end of this month, onTrack in between. Without targetDate onTrack.
 type GoalProgressState string
 
-// GoalWallet GoalWallet compares the money that is assigned to goals with the balance of a wallet in one currency.
+// GoalWallet GoalWallet compares the money that is assigned to goals with the balance of one of the user's own wallets in one currency.
 //
 // Example: {"assigned":900,"balance":1685.5,"currency":"EUR","free":785.5,"walletId":"0199f0c5-0000-7000-8000-000000000003"}
 type GoalWallet struct {
-	// Assigned Sum of the assignments of the wallet to goals that are not archived, in the major unit.
+	// Assigned Sum of the assignments of the wallet to own and shared goals that are not archived, in the major unit.
 	Assigned json.Number `json:"assigned"`
 
 	// Balance Current balance of the wallet in the currency, in the major unit; 0 if the wallet was deleted. Absent if the ledger is unavailable.
@@ -8327,7 +8717,7 @@ type ImportAssumptionReason string
 
 // ImportCategory ImportCategory is a category that a file names.
 //
-// Example: {"categoryId":"0199f0c5-0000-7000-8000-000000000057","count":1,"create":false,"name":"Food"}
+// Example: {"categoryId":"0199f0c5-0000-7000-8000-000000000064","count":1,"create":false,"name":"Food"}
 type ImportCategory struct {
 	// CategoryId Id of the category for these rows.
 	CategoryId *openapi_types.UUID `json:"categoryId,omitempty"`
@@ -8638,7 +9028,7 @@ type ImportSplit struct {
 
 // Invitation Invitation is a pending membership, as the invited user sees it.
 //
-// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000033","budgetName":"Food","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000034","ownerEmail":"ada@example.com","ownerId":"0199f0c5-0000-7000-8000-000000000001","ownerName":"Ada","role":"editor","sharePercent":50}
+// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000040","budgetName":"Food","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000041","ownerEmail":"ada@example.com","ownerId":"0199f0c5-0000-7000-8000-000000000001","ownerName":"Ada","role":"editor","sharePercent":50}
 type Invitation struct {
 	// BudgetId Id of the budget.
 	BudgetId openapi_types.UUID `json:"budgetId"`
@@ -8899,6 +9289,46 @@ type ListCurrenciesResult struct {
 // ListCurrenciesResultCode The result of the operation, for programs.
 type ListCurrenciesResultCode string
 
+// ListGoalInvitationsResult defines model for ListGoalInvitationsResult.
+type ListGoalInvitationsResult struct {
+	// Code The result of the operation, for programs.
+	Code ListGoalInvitationsResultCode `json:"code"`
+
+	// Invitations Invitations of the page.
+	Invitations []GoalInvitation `json:"invitations"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
+
+	// Pagination Pagination describes the page of a list.
+	//
+	// Example: {"hasMore":true,"limit":2,"nextCursor":"AAECAwQFBgcICQoLDA0ODw"}
+	Pagination Pagination `json:"pagination"`
+}
+
+// ListGoalInvitationsResultCode The result of the operation, for programs.
+type ListGoalInvitationsResultCode string
+
+// ListGoalMembersResult defines model for ListGoalMembersResult.
+type ListGoalMembersResult struct {
+	// Code The result of the operation, for programs.
+	Code ListGoalMembersResultCode `json:"code"`
+
+	// Members Members of the page.
+	Members []GoalMember `json:"members"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
+
+	// Pagination Pagination describes the page of a list.
+	//
+	// Example: {"hasMore":true,"limit":2,"nextCursor":"AAECAwQFBgcICQoLDA0ODw"}
+	Pagination Pagination `json:"pagination"`
+}
+
+// ListGoalMembersResultCode The result of the operation, for programs.
+type ListGoalMembersResultCode string
+
 // ListGoalsResult defines model for ListGoalsResult.
 type ListGoalsResult struct {
 	// Code The result of the operation, for programs.
@@ -8915,7 +9345,7 @@ type ListGoalsResult struct {
 	// Example: {"hasMore":true,"limit":2,"nextCursor":"AAECAwQFBgcICQoLDA0ODw"}
 	Pagination Pagination `json:"pagination"`
 
-	// Wallets The wallets with money of goals on any page, by id and currency; at most 1000.
+	// Wallets The user's wallets with money of goals on any page, by id and currency; at most 1000.
 	Wallets []GoalWallet `json:"wallets"`
 }
 
@@ -9346,7 +9776,7 @@ type ListWebhooksResultCode string
 
 // ListedBudget ListedBudget is a budget in a list, with the names and field numbers of Budget. If the user's invitation is pending, it has only the contents of the invitation: id, name, ownerId, role and membershipStatus. All other fields are absent then.
 //
-// Example: {"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000033","limit":350,"members":[{"budgetId":"0199f0c5-0000-7000-8000-000000000033","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000034","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000034","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[{"currency":"USD","spent":20}],"percentage":7.57,"remaining":323.5,"spent":26.5,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
+// Example: {"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000040","limit":350,"members":[{"budgetId":"0199f0c5-0000-7000-8000-000000000040","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000041","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000041","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[{"currency":"USD","spent":20}],"percentage":7.57,"remaining":323.5,"spent":26.5,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
 type ListedBudget struct {
 	// AlertThresholds Percentages of the limit, ascending. Owner and members are notified once in a window when the spending reaches one.
 	AlertThresholds *[]int32 `json:"alertThresholds,omitempty"`
@@ -9641,7 +10071,7 @@ type MatchTransferResultCode string
 
 // Member Member is a user invited to a budget, or an e-mail that was invited by mail and has not answered yet.
 //
-// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000033","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000034","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000034","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}
+// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000040","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000041","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000041","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}
 type Member struct {
 	// BudgetId Id of the budget.
 	BudgetId openapi_types.UUID `json:"budgetId"`
@@ -9708,7 +10138,7 @@ type MonthTotals struct {
 
 // Notification Notification is a stored event that the user should not miss.
 //
-// Example: {"createdAt":"2026-11-20T10:15:00.000Z","data":{"budgetId":"0199f0c5-0000-7000-8000-000000000033","budgetName":"Food","memberId":"0199f0c5-0000-7000-8000-000000000034","ownerId":"0199f0c5-0000-7000-8000-000000000001","role":"editor","sharePercent":50},"id":"0199f0c5-0000-7000-8000-000000000035","read":true,"readAt":"2026-11-20T10:15:00.000Z","type":"budget.v1.invitation.sent"}
+// Example: {"createdAt":"2026-11-20T10:15:00.000Z","data":{"budgetId":"0199f0c5-0000-7000-8000-000000000040","budgetName":"Food","memberId":"0199f0c5-0000-7000-8000-000000000041","ownerId":"0199f0c5-0000-7000-8000-000000000001","role":"editor","sharePercent":50},"id":"0199f0c5-0000-7000-8000-000000000042","read":true,"readAt":"2026-11-20T10:15:00.000Z","type":"budget.v1.invitation.sent"}
 type Notification struct {
 	// CreatedAt Time of the event; RFC 3339, UTC.
 	CreatedAt time.Time `json:"createdAt"`
@@ -9734,7 +10164,7 @@ type NotificationType string
 
 // OidcIdentity OidcIdentity is an account at an identity provider that is linked to a user.
 //
-// Example: {"createdAt":"2026-11-20T10:15:00.000Z","email":"ada@example.com","id":"0199f0c5-0000-7000-8000-000000000051","issuer":"https://login.example.com","label":"Home"}
+// Example: {"createdAt":"2026-11-20T10:15:00.000Z","email":"ada@example.com","id":"0199f0c5-0000-7000-8000-000000000058","issuer":"https://login.example.com","label":"Home"}
 type OidcIdentity struct {
 	// CreatedAt Time of the link, RFC 3339 in UTC.
 	CreatedAt time.Time `json:"createdAt"`
@@ -9838,7 +10268,7 @@ type Pagination struct {
 
 // Passkey Passkey is a passkey of a user, without its key.
 //
-// Example: {"createdAt":"2026-11-20T10:15:00.000Z","disabled":false,"id":"0199f0c5-0000-7000-8000-000000000052","name":"Phone"}
+// Example: {"createdAt":"2026-11-20T10:15:00.000Z","disabled":false,"id":"0199f0c5-0000-7000-8000-000000000059","name":"Phone"}
 type Passkey struct {
 	// CreatedAt Time of the registration, RFC 3339 in UTC.
 	CreatedAt time.Time `json:"createdAt"`
@@ -9875,7 +10305,7 @@ type Payee struct {
 
 // PersonalToken PersonalToken describes a personal access token. The token itself is not stored.
 //
-// Example: {"createdAt":"2026-11-20T10:15:00.000Z","expiresAt":"2026-12-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000047","lastAddress":"203.0.113.7","lastUsedAt":"2026-11-20T10:15:00.000Z","name":"Backup","scopes":["read"]}
+// Example: {"createdAt":"2026-11-20T10:15:00.000Z","expiresAt":"2026-12-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000054","lastAddress":"203.0.113.7","lastUsedAt":"2026-11-20T10:15:00.000Z","name":"Backup","scopes":["read"]}
 type PersonalToken struct {
 	// CreatedAt Time of the creation, RFC 3339 in UTC.
 	CreatedAt time.Time `json:"createdAt"`
@@ -10232,7 +10662,7 @@ type RedeliverWebhookEventResult struct {
 
 	// Delivery WebhookDelivery is the delivery of one event to one webhook.
 	//
-	// Example: {"attempts":0,"createdAt":"2026-11-20T10:15:00.000Z","eventId":"0199f0c5-0000-7000-8000-000000000044","id":"0199f0c5-0000-7000-8000-000000000045","nextAttemptAt":"2026-11-20T10:15:30.000Z","status":"pending","type":"budget.v1.webhook.tested","webhookId":"0199f0c5-0000-7000-8000-000000000043"}
+	// Example: {"attempts":0,"createdAt":"2026-11-20T10:15:00.000Z","eventId":"0199f0c5-0000-7000-8000-000000000051","id":"0199f0c5-0000-7000-8000-000000000052","nextAttemptAt":"2026-11-20T10:15:30.000Z","status":"pending","type":"budget.v1.webhook.tested","webhookId":"0199f0c5-0000-7000-8000-000000000050"}
 	Delivery WebhookDelivery `json:"delivery"`
 
 	// Message The result of the operation, in English for users.
@@ -10317,6 +10747,21 @@ type RegisterResult struct {
 
 // RegisterResultCode The result of the operation, for programs.
 type RegisterResultCode string
+
+// RemoveGoalMemberResult defines model for RemoveGoalMemberResult.
+type RemoveGoalMemberResult struct {
+	// Code The result of the operation, for programs.
+	Code RemoveGoalMemberResultCode `json:"code"`
+
+	// Id User id of the removed member.
+	Id openapi_types.UUID `json:"id"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
+}
+
+// RemoveGoalMemberResultCode The result of the operation, for programs.
+type RemoveGoalMemberResultCode string
 
 // RemoveMemberResult defines model for RemoveMemberResult.
 type RemoveMemberResult struct {
@@ -10427,6 +10872,26 @@ type ReportTotals struct {
 	Net []json.Number `json:"net"`
 }
 
+// ResendGoalInvitationRequest defines model for ResendGoalInvitationRequest.
+type ResendGoalInvitationRequest = map[string]interface{}
+
+// ResendGoalInvitationResult defines model for ResendGoalInvitationResult.
+type ResendGoalInvitationResult struct {
+	// Code The result of the operation, for programs.
+	Code ResendGoalInvitationResultCode `json:"code"`
+
+	// Member GoalMember is a user invited to a goal, or an e-mail that was invited by mail and has not answered yet.
+	//
+	// Example: {"email":"tim@example.com","goalId":"0199f0c5-0000-7000-8000-000000000035","id":"0199f0c5-0000-7000-8000-000000000036","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000036","name":"Tim","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}
+	Member GoalMember `json:"member"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
+}
+
+// ResendGoalInvitationResultCode The result of the operation, for programs.
+type ResendGoalInvitationResultCode string
+
 // ResendInvitationRequest defines model for ResendInvitationRequest.
 type ResendInvitationRequest = map[string]interface{}
 
@@ -10437,7 +10902,7 @@ type ResendInvitationResult struct {
 
 	// Member Member is a user invited to a budget, or an e-mail that was invited by mail and has not answered yet.
 	//
-	// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000033","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000034","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000034","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}
+	// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000040","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000041","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000041","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}
 	Member Member `json:"member"`
 
 	// Message The result of the operation, in English for users.
@@ -10467,6 +10932,47 @@ type ResetPasswordResult struct {
 
 // ResetPasswordResultCode The result of the operation, for programs.
 type ResetPasswordResultCode string
+
+// RespondToGoalInvitationRequest defines model for RespondToGoalInvitationRequest.
+type RespondToGoalInvitationRequest struct {
+	// Response The same as status, under another name.
+	Response *RespondToGoalInvitationRequestResponse `json:"response,omitempty"`
+
+	// Role The member's new role, which the owner sets.
+	Role *RespondToGoalInvitationRequestRole `json:"role,omitempty"`
+
+	// SharePercent The member's new share in percent, which the owner sets: more than 0 and at most 100, with at most two decimals. null removes it.
+	SharePercent *json.Number `json:"sharePercent,omitempty"`
+
+	// Status The invited user's response. An accepted member leaves the goal with rejected.
+	Status *RespondToGoalInvitationRequestStatus `json:"status,omitempty"`
+}
+
+// RespondToGoalInvitationRequestResponse The same as status, under another name.
+type RespondToGoalInvitationRequestResponse string
+
+// RespondToGoalInvitationRequestRole The member's new role, which the owner sets.
+type RespondToGoalInvitationRequestRole string
+
+// RespondToGoalInvitationRequestStatus The invited user's response. An accepted member leaves the goal with rejected.
+type RespondToGoalInvitationRequestStatus string
+
+// RespondToGoalInvitationResult defines model for RespondToGoalInvitationResult.
+type RespondToGoalInvitationResult struct {
+	// Code The result of the operation, for programs.
+	Code RespondToGoalInvitationResultCode `json:"code"`
+
+	// Member GoalMember is a user invited to a goal, or an e-mail that was invited by mail and has not answered yet.
+	//
+	// Example: {"email":"tim@example.com","goalId":"0199f0c5-0000-7000-8000-000000000035","id":"0199f0c5-0000-7000-8000-000000000036","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000036","name":"Tim","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}
+	Member GoalMember `json:"member"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
+}
+
+// RespondToGoalInvitationResultCode The result of the operation, for programs.
+type RespondToGoalInvitationResultCode string
 
 // RespondToInvitationRequest defines model for RespondToInvitationRequest.
 type RespondToInvitationRequest struct {
@@ -10499,7 +11005,7 @@ type RespondToInvitationResult struct {
 
 	// Member Member is a user invited to a budget, or an e-mail that was invited by mail and has not answered yet.
 	//
-	// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000033","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000034","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000034","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}
+	// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000040","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000041","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000041","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}
 	Member Member `json:"member"`
 
 	// Message The result of the operation, in English for users.
@@ -10684,7 +11190,7 @@ type RuleExample struct {
 
 // RuleSuggestion RuleSuggestion is a rule that does not exist yet. CreateRule accepts its name, conditions and actions.
 //
-// Example: {"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000057"}],"conditions":[{"field":"payee","op":"startsWith","values":["Bakery"]}],"count":3,"name":"Bakery"}
+// Example: {"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000064"}],"conditions":[{"field":"payee","op":"startsWith","values":["Bakery"]}],"count":3,"name":"Bakery"}
 type RuleSuggestion struct {
 	// Actions One action, which sets a category.
 	Actions []RuleAction `json:"actions"`
@@ -10716,7 +11222,7 @@ type SendVerificationResultCode string
 
 // Session Session is a sign-in of a user on a device.
 //
-// Example: {"createdAt":"2026-11-20T10:15:00.000Z","current":false,"expiresAt":"2026-12-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000053","ipAddress":"203.0.113.7","lastUsedAt":"2026-11-20T10:15:00.000Z","userAgent":"Go-http-client/1.1"}
+// Example: {"createdAt":"2026-11-20T10:15:00.000Z","current":false,"expiresAt":"2026-12-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000060","ipAddress":"203.0.113.7","lastUsedAt":"2026-11-20T10:15:00.000Z","userAgent":"Go-http-client/1.1"}
 type Session struct {
 	// CreatedAt Time of the sign-in, RFC 3339 in UTC.
 	CreatedAt time.Time `json:"createdAt"`
@@ -10791,7 +11297,7 @@ type ShareBudgetResult struct {
 
 	// Member Member is a user invited to a budget, or an e-mail that was invited by mail and has not answered yet.
 	//
-	// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000033","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000034","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000034","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}
+	// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000040","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000041","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000041","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}
 	Member Member `json:"member"`
 
 	// Message The result of the operation, in English for users.
@@ -10801,9 +11307,41 @@ type ShareBudgetResult struct {
 // ShareBudgetResultCode The result of the operation, for programs.
 type ShareBudgetResultCode string
 
+// ShareGoalRequest defines model for ShareGoalRequest.
+type ShareGoalRequest struct {
+	// Email E-mail of a user, in any letter case.
+	Email string `json:"email"`
+
+	// Role A viewer reads the goal. An editor may also change it and assign money. Default viewer.
+	Role *ShareGoalRequestRole `json:"role,omitempty"`
+
+	// SharePercent The member's share in percent, more than 0 and at most 100, with at most two decimals. The total of all shares is at most 100.
+	SharePercent *json.Number `json:"sharePercent,omitempty"`
+}
+
+// ShareGoalRequestRole A viewer reads the goal. An editor may also change it and assign money. Default viewer.
+type ShareGoalRequestRole string
+
+// ShareGoalResult defines model for ShareGoalResult.
+type ShareGoalResult struct {
+	// Code The result of the operation, for programs.
+	Code ShareGoalResultCode `json:"code"`
+
+	// Member GoalMember is a user invited to a goal, or an e-mail that was invited by mail and has not answered yet.
+	//
+	// Example: {"email":"tim@example.com","goalId":"0199f0c5-0000-7000-8000-000000000035","id":"0199f0c5-0000-7000-8000-000000000036","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000036","name":"Tim","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}
+	Member GoalMember `json:"member"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
+}
+
+// ShareGoalResultCode The result of the operation, for programs.
+type ShareGoalResultCode string
+
 // Split Split is a part of a transaction with a separate category. It counts with the type of its transaction: a part of an expense is part of the expense of its category, and a negative part, such as a refund, lowers that expense. It is never income. A negative part of an income lowers the income of its category in the same way. All totals of Coffer use this definition, and count a split transaction once.
 //
-// Example: {"amount":8,"categoryId":"0199f0c5-0000-7000-8000-000000000057","description":"Bread"}
+// Example: {"amount":8,"categoryId":"0199f0c5-0000-7000-8000-000000000064","description":"Bread"}
 type Split struct {
 	// Amount In the major unit of the transaction's currency: positive, and negative for a refund. Not 0.
 	Amount json.Number `json:"amount"`
@@ -10977,7 +11515,7 @@ type TestWebhookResult struct {
 
 	// Delivery WebhookDelivery is the delivery of one event to one webhook.
 	//
-	// Example: {"attempts":0,"createdAt":"2026-11-20T10:15:00.000Z","eventId":"0199f0c5-0000-7000-8000-000000000044","id":"0199f0c5-0000-7000-8000-000000000045","nextAttemptAt":"2026-11-20T10:15:30.000Z","status":"pending","type":"budget.v1.webhook.tested","webhookId":"0199f0c5-0000-7000-8000-000000000043"}
+	// Example: {"attempts":0,"createdAt":"2026-11-20T10:15:00.000Z","eventId":"0199f0c5-0000-7000-8000-000000000051","id":"0199f0c5-0000-7000-8000-000000000052","nextAttemptAt":"2026-11-20T10:15:30.000Z","status":"pending","type":"budget.v1.webhook.tested","webhookId":"0199f0c5-0000-7000-8000-000000000050"}
 	Delivery WebhookDelivery `json:"delivery"`
 
 	// Message The result of the operation, in English for users.
@@ -10989,7 +11527,7 @@ type TestWebhookResultCode string
 
 // Tombstone Tombstone is a deleted object.
 //
-// Example: {"deletedAt":"2026-11-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000061","kind":"category"}
+// Example: {"deletedAt":"2026-11-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000068","kind":"category"}
 type Tombstone struct {
 	// DeletedAt Time of the deletion; RFC 3339, UTC.
 	DeletedAt time.Time `json:"deletedAt"`
@@ -11389,7 +11927,7 @@ type UpdateBudgetRequestPeriod string
 type UpdateBudgetResult struct {
 	// Budget Budget is a limit on spending. Each window of its period has the full limit.
 	//
-	// Example: {"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000033","limit":400,"members":[],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[],"percentage":0,"remaining":400,"spent":0,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
+	// Example: {"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000040","limit":400,"members":[],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[],"percentage":0,"remaining":400,"spent":0,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
 	Budget Budget `json:"budget"`
 
 	// Code The result of the operation, for programs.
@@ -11465,7 +12003,7 @@ type UpdateGoalResult struct {
 
 	// Goal Goal is an amount to save.
 	//
-	// Example: {"archived":false,"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","icon":"🏝","id":"0199f0c5-0000-7000-8000-000000000031","name":"Trip","note":"Two weeks at the sea","ownerId":"0199f0c5-0000-7000-8000-000000000001","progress":{"averagePerMonth":900,"percentage":100,"remaining":0,"saved":900,"state":"reached"},"reachedAt":"2026-11-20T10:15:00.000Z","target":900,"targetDate":"2027-06-30","updatedAt":"2026-11-20T10:15:00.000Z"}
+	// Example: {"archived":false,"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","icon":"🏝","id":"0199f0c5-0000-7000-8000-000000000031","name":"Trip","note":"Two weeks at the sea","ownerId":"0199f0c5-0000-7000-8000-000000000001","progress":{"averagePerMonth":900,"percentage":100,"remaining":0,"saved":900,"state":"reached"},"reachedAt":"2026-11-20T10:15:00.000Z","role":"owner","target":900,"targetDate":"2027-06-30","updatedAt":"2026-11-20T10:15:00.000Z"}
 	Goal Goal `json:"goal"`
 
 	// Message The result of the operation, in English for users.
@@ -11587,7 +12125,7 @@ type UpdateNotificationResult struct {
 
 	// Notification Notification is a stored event that the user should not miss.
 	//
-	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","data":{"budgetId":"0199f0c5-0000-7000-8000-000000000033","budgetName":"Food","memberId":"0199f0c5-0000-7000-8000-000000000034","ownerId":"0199f0c5-0000-7000-8000-000000000001","role":"editor","sharePercent":50},"id":"0199f0c5-0000-7000-8000-000000000035","read":true,"readAt":"2026-11-20T10:15:00.000Z","type":"budget.v1.invitation.sent"}
+	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","data":{"budgetId":"0199f0c5-0000-7000-8000-000000000040","budgetName":"Food","memberId":"0199f0c5-0000-7000-8000-000000000041","ownerId":"0199f0c5-0000-7000-8000-000000000001","role":"editor","sharePercent":50},"id":"0199f0c5-0000-7000-8000-000000000042","read":true,"readAt":"2026-11-20T10:15:00.000Z","type":"budget.v1.invitation.sent"}
 	Notification Notification `json:"notification"`
 }
 
@@ -11631,7 +12169,7 @@ type UpdatePasskeyResult struct {
 
 	// Passkey Passkey is a passkey of a user, without its key.
 	//
-	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","disabled":false,"id":"0199f0c5-0000-7000-8000-000000000052","name":"Phone"}
+	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","disabled":false,"id":"0199f0c5-0000-7000-8000-000000000059","name":"Phone"}
 	Passkey Passkey `json:"passkey"`
 }
 
@@ -11989,7 +12527,7 @@ type UpdateWebhookResult struct {
 
 	// Webhook Webhook is an address to which a user's events are sent.
 	//
-	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000043","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}
+	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000050","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}
 	Webhook Webhook `json:"webhook"`
 }
 
@@ -12190,7 +12728,7 @@ type WarningCode string
 
 // Webhook Webhook is an address to which a user's events are sent.
 //
-// Example: {"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000043","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}
+// Example: {"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000050","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}
 type Webhook struct {
 	// CreatedAt Time of the creation; RFC 3339, UTC.
 	CreatedAt time.Time `json:"createdAt"`
@@ -12222,7 +12760,7 @@ type WebhookDisabledReason string
 
 // WebhookDelivery WebhookDelivery is the delivery of one event to one webhook.
 //
-// Example: {"attempts":0,"createdAt":"2026-11-20T10:15:00.000Z","eventId":"0199f0c5-0000-7000-8000-000000000044","id":"0199f0c5-0000-7000-8000-000000000045","nextAttemptAt":"2026-11-20T10:15:30.000Z","status":"pending","type":"budget.v1.webhook.tested","webhookId":"0199f0c5-0000-7000-8000-000000000043"}
+// Example: {"attempts":0,"createdAt":"2026-11-20T10:15:00.000Z","eventId":"0199f0c5-0000-7000-8000-000000000051","id":"0199f0c5-0000-7000-8000-000000000052","nextAttemptAt":"2026-11-20T10:15:30.000Z","status":"pending","type":"budget.v1.webhook.tested","webhookId":"0199f0c5-0000-7000-8000-000000000050"}
 type WebhookDelivery struct {
 	// Attempts Number of attempts.
 	Attempts int32 `json:"attempts"`
@@ -12266,6 +12804,21 @@ type WebhookDeliveryError string
 
 // WebhookDeliveryStatus pending until an attempt succeeds (delivered) or no attempt remains (failed).
 type WebhookDeliveryStatus string
+
+// WithdrawGoalInvitationResult defines model for WithdrawGoalInvitationResult.
+type WithdrawGoalInvitationResult struct {
+	// Code The result of the operation, for programs.
+	Code WithdrawGoalInvitationResultCode `json:"code"`
+
+	// Id Id of the invitation.
+	Id openapi_types.UUID `json:"id"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
+}
+
+// WithdrawGoalInvitationResultCode The result of the operation, for programs.
+type WithdrawGoalInvitationResultCode string
 
 // WithdrawInvitationResult defines model for WithdrawInvitationResult.
 type WithdrawInvitationResult struct {
@@ -12332,6 +12885,9 @@ type ImportsId = openapi_types.UUID
 
 // InvitationId defines model for InvitationId.
 type InvitationId = openapi_types.UUID
+
+// Invite defines model for Invite.
+type Invite = bool
 
 // Limit defines model for Limit.
 type Limit = int32
@@ -12642,7 +13198,7 @@ type RespondToInvitationParams struct {
 // ShareBudgetParams defines parameters for ShareBudget.
 type ShareBudgetParams struct {
 	// Invite true sends the invitation by mail, also to an e-mail without an account.
-	Invite *bool `form:"invite,omitempty" json:"invite,omitempty"`
+	Invite *Invite `form:"invite,omitempty" json:"invite,omitempty"`
 
 	// IdempotencyKey Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response. At most 255 printable ASCII characters.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
@@ -12801,6 +13357,15 @@ type CreateGoalParams struct {
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
+// ListGoalInvitationsParams defines parameters for ListGoalInvitations.
+type ListGoalInvitationsParams struct {
+	// Limit Page size, at least 1; 50 by default. A value above 200 means 200.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor nextCursor of the previous page. Absent for the first page.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
 // ListAssignmentsParams defines parameters for ListAssignments.
 type ListAssignmentsParams struct {
 	// Limit Page size, at least 1; 50 by default. A value above 200 means 200.
@@ -12812,6 +13377,42 @@ type ListAssignmentsParams struct {
 
 // CreateAssignmentParams defines parameters for CreateAssignment.
 type CreateAssignmentParams struct {
+	// IdempotencyKey Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response. At most 255 printable ASCII characters.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// ResendGoalInvitationParams defines parameters for ResendGoalInvitation.
+type ResendGoalInvitationParams struct {
+	// IdempotencyKey Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response. At most 255 printable ASCII characters.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// ListGoalMembersParams defines parameters for ListGoalMembers.
+type ListGoalMembersParams struct {
+	// Limit Page size, at least 1; 50 by default. A value above 200 means 200.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor nextCursor of the previous page. Absent for the first page.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// RemoveGoalMemberParams defines parameters for RemoveGoalMember.
+type RemoveGoalMemberParams struct {
+	// IfMatch ETag of the version that the change is based on. If it is absent, the change applies to any version.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// RespondToGoalInvitationParams defines parameters for RespondToGoalInvitation.
+type RespondToGoalInvitationParams struct {
+	// IfMatch ETag of the version that the change is based on. If it is absent, the change applies to any version.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// ShareGoalParams defines parameters for ShareGoal.
+type ShareGoalParams struct {
+	// Invite true sends the invitation by mail, also to an e-mail without an account.
+	Invite *Invite `form:"invite,omitempty" json:"invite,omitempty"`
+
 	// IdempotencyKey Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response. At most 255 printable ASCII characters.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
@@ -13779,6 +14380,15 @@ type CreateGoalJSONRequestBody = CreateGoalRequest
 // CreateAssignmentJSONRequestBody defines body for CreateAssignment for application/json ContentType.
 type CreateAssignmentJSONRequestBody = CreateAssignmentRequest
 
+// ResendGoalInvitationJSONRequestBody defines body for ResendGoalInvitation for application/json ContentType.
+type ResendGoalInvitationJSONRequestBody = ResendGoalInvitationRequest
+
+// RespondToGoalInvitationJSONRequestBody defines body for RespondToGoalInvitation for application/json ContentType.
+type RespondToGoalInvitationJSONRequestBody = RespondToGoalInvitationRequest
+
+// ShareGoalJSONRequestBody defines body for ShareGoal for application/json ContentType.
+type ShareGoalJSONRequestBody = ShareGoalRequest
+
 // UpdateGoalJSONRequestBody defines body for UpdateGoal for application/json ContentType.
 type UpdateGoalJSONRequestBody = UpdateGoalRequest
 
@@ -14644,7 +15254,7 @@ type ClientInterface interface {
 	// Withdraws an invitation that was sent by mail and has no answer yet. Only the owner may do this. The links in its mails end.
 	//
 	// Corresponds with DELETE /api/v1/budgets/{budgetId}/invitations/{invitationId} (the `WithdrawInvitation` operationId).
-	WithdrawInvitation(ctx context.Context, budgetId BudgetId, invitationId InvitationId, reqEditors ...RequestEditorFn) (*http.Response, error)
+	WithdrawInvitation(ctx context.Context, budgetId BudgetId, invitationId openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ResendInvitationWithBody Resend invitation
 	//
@@ -14653,7 +15263,7 @@ type ClientInterface interface {
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /api/v1/budgets/{budgetId}/invitations/{invitationId}/resend (the `ResendInvitation` operationId).
-	ResendInvitationWithBody(ctx context.Context, budgetId BudgetId, invitationId InvitationId, params *ResendInvitationParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+	ResendInvitationWithBody(ctx context.Context, budgetId BudgetId, invitationId openapi_types.UUID, params *ResendInvitationParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ResendInvitation Resend invitation
 	//
@@ -14662,7 +15272,7 @@ type ClientInterface interface {
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /api/v1/budgets/{budgetId}/invitations/{invitationId}/resend (the `ResendInvitation` operationId).
-	ResendInvitation(ctx context.Context, budgetId BudgetId, invitationId InvitationId, params *ResendInvitationParams, body ResendInvitationJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+	ResendInvitation(ctx context.Context, budgetId BudgetId, invitationId openapi_types.UUID, params *ResendInvitationParams, body ResendInvitationJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListLimits List limits
 	//
@@ -14683,14 +15293,14 @@ type ClientInterface interface {
 	// Removes a member. The owner may remove everybody, and a member may leave.
 	//
 	// Corresponds with DELETE /api/v1/budgets/{budgetId}/members/{memberId} (the `RemoveMember` operationId).
-	RemoveMember(ctx context.Context, budgetId BudgetId, memberId MemberId, params *RemoveMemberParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+	RemoveMember(ctx context.Context, budgetId BudgetId, memberId openapi_types.UUID, params *RemoveMemberParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetMember Get member
 	//
 	// Returns a member or a pending invitation, to the owner and accepted members. A rejected invitation is only returned to the owner.
 	//
 	// Corresponds with GET /api/v1/budgets/{budgetId}/members/{memberId} (the `GetMember` operationId).
-	GetMember(ctx context.Context, budgetId BudgetId, memberId MemberId, reqEditors ...RequestEditorFn) (*http.Response, error)
+	GetMember(ctx context.Context, budgetId BudgetId, memberId openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// RespondToInvitationWithBody Respond to invitation
 	//
@@ -14699,7 +15309,7 @@ type ClientInterface interface {
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with PATCH /api/v1/budgets/{budgetId}/members/{memberId} (the `RespondToInvitation` operationId).
-	RespondToInvitationWithBody(ctx context.Context, budgetId BudgetId, memberId MemberId, params *RespondToInvitationParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+	RespondToInvitationWithBody(ctx context.Context, budgetId BudgetId, memberId openapi_types.UUID, params *RespondToInvitationParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// RespondToInvitation Respond to invitation
 	//
@@ -14708,7 +15318,7 @@ type ClientInterface interface {
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with PATCH /api/v1/budgets/{budgetId}/members/{memberId} (the `RespondToInvitation` operationId).
-	RespondToInvitation(ctx context.Context, budgetId BudgetId, memberId MemberId, params *RespondToInvitationParams, body RespondToInvitationJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+	RespondToInvitation(ctx context.Context, budgetId BudgetId, memberId openapi_types.UUID, params *RespondToInvitationParams, body RespondToInvitationJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ShareBudgetWithBody Share budget
 	//
@@ -14854,7 +15464,7 @@ type ClientInterface interface {
 
 	// ListGoals List goals
 	//
-	// Returns a page of the goals, newest first, each with its progress. wallets compares all money that is assigned to goals with the balances of the wallets.
+	// Returns a page of the goals that the user owns or has accepted, newest first, each with its progress. wallets compares all money of the user that is assigned to goals with the balances of the user's wallets.
 	//
 	// Corresponds with GET /api/v1/goals (the `ListGoals` operationId).
 	ListGoals(ctx context.Context, params *ListGoalsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -14877,55 +15487,144 @@ type ClientInterface interface {
 	// Corresponds with POST /api/v1/goals (the `CreateGoal` operationId).
 	CreateGoal(ctx context.Context, params *CreateGoalParams, body CreateGoalJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ListGoalInvitations List goal invitations
+	//
+	// Returns a page of the user's pending invitations to goals, newest first.
+	//
+	// Corresponds with GET /api/v1/goals/invitations (the `ListGoalInvitations` operationId).
+	ListGoalInvitations(ctx context.Context, params *ListGoalInvitationsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListAssignments List assignments
 	//
-	// Returns a page of the assignments of a goal, the one that was created last first.
+	// Returns a page of the assignments of a goal, the one that was created last first, to its owner and members. Those of other users have no walletId.
 	//
 	// Corresponds with GET /api/v1/goals/{goalId}/assignments (the `ListAssignments` operationId).
-	ListAssignments(ctx context.Context, goalId GoalId, params *ListAssignmentsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+	ListAssignments(ctx context.Context, goalId openapi_types.UUID, params *ListAssignmentsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// CreateAssignmentWithBody Create assignment
 	//
-	// Assigns money of a wallet to a goal, or takes it back. No money is moved, and the wallet may have less: free of its wallet is then below 0. A goal may have 1000 assignments.
+	// Assigns money of one of the user's own wallets to a goal, or takes it back. The owner and editors may assign money, and each member may take the own money back. No money is moved, and the wallet may have less: free of its wallet is then below 0. A goal may have 1000 assignments.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /api/v1/goals/{goalId}/assignments (the `CreateAssignment` operationId).
-	CreateAssignmentWithBody(ctx context.Context, goalId GoalId, params *CreateAssignmentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+	CreateAssignmentWithBody(ctx context.Context, goalId openapi_types.UUID, params *CreateAssignmentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// CreateAssignment Create assignment
 	//
-	// Assigns money of a wallet to a goal, or takes it back. No money is moved, and the wallet may have less: free of its wallet is then below 0. A goal may have 1000 assignments.
+	// Assigns money of one of the user's own wallets to a goal, or takes it back. The owner and editors may assign money, and each member may take the own money back. No money is moved, and the wallet may have less: free of its wallet is then below 0. A goal may have 1000 assignments.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /api/v1/goals/{goalId}/assignments (the `CreateAssignment` operationId).
-	CreateAssignment(ctx context.Context, goalId GoalId, params *CreateAssignmentParams, body CreateAssignmentJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+	CreateAssignment(ctx context.Context, goalId openapi_types.UUID, params *CreateAssignmentParams, body CreateAssignmentJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// DeleteAssignment Delete assignment
 	//
-	// Deletes an assignment, unless more of the wallet was taken back than the others assign. An assignment that took money back is not deleted if more than 999999999999.99 would then be saved for the goal: VALIDATION_ERROR with the field assignmentId.
+	// Deletes one of the user's own assignments, unless more of the wallet was taken back than the others assign. An assignment that took money back is not deleted if more than 999999999999.99 would then be saved for the goal: VALIDATION_ERROR with the field assignmentId.
 	//
 	// Corresponds with DELETE /api/v1/goals/{goalId}/assignments/{assignmentId} (the `DeleteAssignment` operationId).
-	DeleteAssignment(ctx context.Context, goalId GoalId, assignmentId openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
+	DeleteAssignment(ctx context.Context, goalId openapi_types.UUID, assignmentId openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// WithdrawGoalInvitation Withdraw goal invitation
+	//
+	// Withdraws an invitation that was sent by mail and has no answer yet. Only the owner may do this. The links in its mails end.
+	//
+	// Corresponds with DELETE /api/v1/goals/{goalId}/invitations/{invitationId} (the `WithdrawGoalInvitation` operationId).
+	WithdrawGoalInvitation(ctx context.Context, goalId GoalId, invitationId InvitationId, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ResendGoalInvitationWithBody Resend goal invitation
+	//
+	// Sends the mail of an invitation again, at most 3 times within a day. The invitation is then valid for another 14 days. Only the owner may do this.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/goals/{goalId}/invitations/{invitationId}/resend (the `ResendGoalInvitation` operationId).
+	ResendGoalInvitationWithBody(ctx context.Context, goalId GoalId, invitationId InvitationId, params *ResendGoalInvitationParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ResendGoalInvitation Resend goal invitation
+	//
+	// Sends the mail of an invitation again, at most 3 times within a day. The invitation is then valid for another 14 days. Only the owner may do this.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/goals/{goalId}/invitations/{invitationId}/resend (the `ResendGoalInvitation` operationId).
+	ResendGoalInvitation(ctx context.Context, goalId GoalId, invitationId InvitationId, params *ResendGoalInvitationParams, body ResendGoalInvitationJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListGoalMembers List goal members
+	//
+	// Returns a page of the members and pending invitations of a goal, newest first, to the owner and accepted members. Rejected invitations, and those that were sent by mail and have no answer yet, are only returned to the owner.
+	//
+	// Corresponds with GET /api/v1/goals/{goalId}/members (the `ListGoalMembers` operationId).
+	ListGoalMembers(ctx context.Context, goalId GoalId, params *ListGoalMembersParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RemoveGoalMember Remove goal member
+	//
+	// Removes a member of a goal with the member's assignments. The owner may remove everybody, and a member may leave.
+	//
+	// Corresponds with DELETE /api/v1/goals/{goalId}/members/{memberId} (the `RemoveGoalMember` operationId).
+	RemoveGoalMember(ctx context.Context, goalId GoalId, memberId MemberId, params *RemoveGoalMemberParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetGoalMember Get goal member
+	//
+	// Returns a member or a pending invitation of a goal, to the owner and accepted members. A rejected invitation is only returned to the owner.
+	//
+	// Corresponds with GET /api/v1/goals/{goalId}/members/{memberId} (the `GetGoalMember` operationId).
+	GetGoalMember(ctx context.Context, goalId GoalId, memberId MemberId, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RespondToGoalInvitationWithBody Respond to goal invitation
+	//
+	// Accepts or rejects an invitation to a goal, which only the invited user may do, or changes the role and the share of a pending or accepted member, which only the owner may do. The assignments of a member who leaves with rejected are deleted.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PATCH /api/v1/goals/{goalId}/members/{memberId} (the `RespondToGoalInvitation` operationId).
+	RespondToGoalInvitationWithBody(ctx context.Context, goalId GoalId, memberId MemberId, params *RespondToGoalInvitationParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RespondToGoalInvitation Respond to goal invitation
+	//
+	// Accepts or rejects an invitation to a goal, which only the invited user may do, or changes the role and the share of a pending or accepted member, which only the owner may do. The assignments of a member who leaves with rejected are deleted.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PATCH /api/v1/goals/{goalId}/members/{memberId} (the `RespondToGoalInvitation` operationId).
+	RespondToGoalInvitation(ctx context.Context, goalId GoalId, memberId MemberId, params *RespondToGoalInvitationParams, body RespondToGoalInvitationJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ShareGoalWithBody Share goal
+	//
+	// Invites a user to a goal by e-mail. Only the owner may do this. The limits are those of budgets, and invitations to budgets count towards them. With invite=true the e-mail needs no account: it receives a mail with a link that is valid for 14 days.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/goals/{goalId}/share (the `ShareGoal` operationId).
+	ShareGoalWithBody(ctx context.Context, goalId GoalId, params *ShareGoalParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ShareGoal Share goal
+	//
+	// Invites a user to a goal by e-mail. Only the owner may do this. The limits are those of budgets, and invitations to budgets count towards them. With invite=true the e-mail needs no account: it receives a mail with a link that is valid for 14 days.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/goals/{goalId}/share (the `ShareGoal` operationId).
+	ShareGoal(ctx context.Context, goalId GoalId, params *ShareGoalParams, body ShareGoalJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// DeleteGoal Delete goal
 	//
-	// Deletes a goal with its assignments. The assigned money is then free again.
+	// Deletes a goal with the assignments of all members. The assigned money is then free again. Only the owner may do this.
 	//
 	// Corresponds with DELETE /api/v1/goals/{id} (the `DeleteGoal` operationId).
 	DeleteGoal(ctx context.Context, id GoalsId, params *DeleteGoalParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetGoal Get goal
 	//
-	// Returns a goal with its progress.
+	// Returns a goal with its progress, to its owner and members.
 	//
 	// Corresponds with GET /api/v1/goals/{id} (the `GetGoal` operationId).
 	GetGoal(ctx context.Context, id GoalsId, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// UpdateGoalWithBody Update goal
 	//
-	// Changes the fields that the request contains. The currency of a goal does not change.
+	// Changes the fields that the request contains. The owner and editors may do this. The currency of a goal does not change.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -14934,7 +15633,7 @@ type ClientInterface interface {
 
 	// UpdateGoal Update goal
 	//
-	// Changes the fields that the request contains. The currency of a goal does not change.
+	// Changes the fields that the request contains. The owner and editors may do this. The currency of a goal does not change.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -17406,7 +18105,7 @@ func (c *Client) CreateBudget(ctx context.Context, params *CreateBudgetParams, b
 // Withdraws an invitation that was sent by mail and has no answer yet. Only the owner may do this. The links in its mails end.
 //
 // Corresponds with DELETE /api/v1/budgets/{budgetId}/invitations/{invitationId} (the `WithdrawInvitation` operationId).
-func (c *Client) WithdrawInvitation(ctx context.Context, budgetId BudgetId, invitationId InvitationId, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Client) WithdrawInvitation(ctx context.Context, budgetId BudgetId, invitationId openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewWithdrawInvitationRequest(c.Server, budgetId, invitationId)
 	if err != nil {
 		return nil, err
@@ -17425,7 +18124,7 @@ func (c *Client) WithdrawInvitation(ctx context.Context, budgetId BudgetId, invi
 // Takes any type of body and a specified content type.
 //
 // Corresponds with POST /api/v1/budgets/{budgetId}/invitations/{invitationId}/resend (the `ResendInvitation` operationId).
-func (c *Client) ResendInvitationWithBody(ctx context.Context, budgetId BudgetId, invitationId InvitationId, params *ResendInvitationParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Client) ResendInvitationWithBody(ctx context.Context, budgetId BudgetId, invitationId openapi_types.UUID, params *ResendInvitationParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewResendInvitationRequestWithBody(c.Server, budgetId, invitationId, params, contentType, body)
 	if err != nil {
 		return nil, err
@@ -17444,7 +18143,7 @@ func (c *Client) ResendInvitationWithBody(ctx context.Context, budgetId BudgetId
 // Takes a body of the `application/json` content type.
 //
 // Corresponds with POST /api/v1/budgets/{budgetId}/invitations/{invitationId}/resend (the `ResendInvitation` operationId).
-func (c *Client) ResendInvitation(ctx context.Context, budgetId BudgetId, invitationId InvitationId, params *ResendInvitationParams, body ResendInvitationJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Client) ResendInvitation(ctx context.Context, budgetId BudgetId, invitationId openapi_types.UUID, params *ResendInvitationParams, body ResendInvitationJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewResendInvitationRequest(c.Server, budgetId, invitationId, params, body)
 	if err != nil {
 		return nil, err
@@ -17495,7 +18194,7 @@ func (c *Client) ListMembers(ctx context.Context, budgetId BudgetId, params *Lis
 // Removes a member. The owner may remove everybody, and a member may leave.
 //
 // Corresponds with DELETE /api/v1/budgets/{budgetId}/members/{memberId} (the `RemoveMember` operationId).
-func (c *Client) RemoveMember(ctx context.Context, budgetId BudgetId, memberId MemberId, params *RemoveMemberParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Client) RemoveMember(ctx context.Context, budgetId BudgetId, memberId openapi_types.UUID, params *RemoveMemberParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewRemoveMemberRequest(c.Server, budgetId, memberId, params)
 	if err != nil {
 		return nil, err
@@ -17512,7 +18211,7 @@ func (c *Client) RemoveMember(ctx context.Context, budgetId BudgetId, memberId M
 // Returns a member or a pending invitation, to the owner and accepted members. A rejected invitation is only returned to the owner.
 //
 // Corresponds with GET /api/v1/budgets/{budgetId}/members/{memberId} (the `GetMember` operationId).
-func (c *Client) GetMember(ctx context.Context, budgetId BudgetId, memberId MemberId, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Client) GetMember(ctx context.Context, budgetId BudgetId, memberId openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetMemberRequest(c.Server, budgetId, memberId)
 	if err != nil {
 		return nil, err
@@ -17531,7 +18230,7 @@ func (c *Client) GetMember(ctx context.Context, budgetId BudgetId, memberId Memb
 // Takes any type of body and a specified content type.
 //
 // Corresponds with PATCH /api/v1/budgets/{budgetId}/members/{memberId} (the `RespondToInvitation` operationId).
-func (c *Client) RespondToInvitationWithBody(ctx context.Context, budgetId BudgetId, memberId MemberId, params *RespondToInvitationParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Client) RespondToInvitationWithBody(ctx context.Context, budgetId BudgetId, memberId openapi_types.UUID, params *RespondToInvitationParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewRespondToInvitationRequestWithBody(c.Server, budgetId, memberId, params, contentType, body)
 	if err != nil {
 		return nil, err
@@ -17550,7 +18249,7 @@ func (c *Client) RespondToInvitationWithBody(ctx context.Context, budgetId Budge
 // Takes a body of the `application/json` content type.
 //
 // Corresponds with PATCH /api/v1/budgets/{budgetId}/members/{memberId} (the `RespondToInvitation` operationId).
-func (c *Client) RespondToInvitation(ctx context.Context, budgetId BudgetId, memberId MemberId, params *RespondToInvitationParams, body RespondToInvitationJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Client) RespondToInvitation(ctx context.Context, budgetId BudgetId, memberId openapi_types.UUID, params *RespondToInvitationParams, body RespondToInvitationJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewRespondToInvitationRequest(c.Server, budgetId, memberId, params, body)
 	if err != nil {
 		return nil, err
@@ -17886,7 +18585,7 @@ func (c *Client) ExportTransactions(ctx context.Context, params *ExportTransacti
 
 // ListGoals List goals
 //
-// Returns a page of the goals, newest first, each with its progress. wallets compares all money that is assigned to goals with the balances of the wallets.
+// Returns a page of the goals that the user owns or has accepted, newest first, each with its progress. wallets compares all money of the user that is assigned to goals with the balances of the user's wallets.
 //
 // Corresponds with GET /api/v1/goals (the `ListGoals` operationId).
 func (c *Client) ListGoals(ctx context.Context, params *ListGoalsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -17939,12 +18638,29 @@ func (c *Client) CreateGoal(ctx context.Context, params *CreateGoalParams, body 
 	return c.Client.Do(req)
 }
 
+// ListGoalInvitations List goal invitations
+//
+// Returns a page of the user's pending invitations to goals, newest first.
+//
+// Corresponds with GET /api/v1/goals/invitations (the `ListGoalInvitations` operationId).
+func (c *Client) ListGoalInvitations(ctx context.Context, params *ListGoalInvitationsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListGoalInvitationsRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // ListAssignments List assignments
 //
-// Returns a page of the assignments of a goal, the one that was created last first.
+// Returns a page of the assignments of a goal, the one that was created last first, to its owner and members. Those of other users have no walletId.
 //
 // Corresponds with GET /api/v1/goals/{goalId}/assignments (the `ListAssignments` operationId).
-func (c *Client) ListAssignments(ctx context.Context, goalId GoalId, params *ListAssignmentsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Client) ListAssignments(ctx context.Context, goalId openapi_types.UUID, params *ListAssignmentsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListAssignmentsRequest(c.Server, goalId, params)
 	if err != nil {
 		return nil, err
@@ -17958,12 +18674,12 @@ func (c *Client) ListAssignments(ctx context.Context, goalId GoalId, params *Lis
 
 // CreateAssignmentWithBody Create assignment
 //
-// Assigns money of a wallet to a goal, or takes it back. No money is moved, and the wallet may have less: free of its wallet is then below 0. A goal may have 1000 assignments.
+// Assigns money of one of the user's own wallets to a goal, or takes it back. The owner and editors may assign money, and each member may take the own money back. No money is moved, and the wallet may have less: free of its wallet is then below 0. A goal may have 1000 assignments.
 //
 // Takes any type of body and a specified content type.
 //
 // Corresponds with POST /api/v1/goals/{goalId}/assignments (the `CreateAssignment` operationId).
-func (c *Client) CreateAssignmentWithBody(ctx context.Context, goalId GoalId, params *CreateAssignmentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Client) CreateAssignmentWithBody(ctx context.Context, goalId openapi_types.UUID, params *CreateAssignmentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewCreateAssignmentRequestWithBody(c.Server, goalId, params, contentType, body)
 	if err != nil {
 		return nil, err
@@ -17977,12 +18693,12 @@ func (c *Client) CreateAssignmentWithBody(ctx context.Context, goalId GoalId, pa
 
 // CreateAssignment Create assignment
 //
-// Assigns money of a wallet to a goal, or takes it back. No money is moved, and the wallet may have less: free of its wallet is then below 0. A goal may have 1000 assignments.
+// Assigns money of one of the user's own wallets to a goal, or takes it back. The owner and editors may assign money, and each member may take the own money back. No money is moved, and the wallet may have less: free of its wallet is then below 0. A goal may have 1000 assignments.
 //
 // Takes a body of the `application/json` content type.
 //
 // Corresponds with POST /api/v1/goals/{goalId}/assignments (the `CreateAssignment` operationId).
-func (c *Client) CreateAssignment(ctx context.Context, goalId GoalId, params *CreateAssignmentParams, body CreateAssignmentJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Client) CreateAssignment(ctx context.Context, goalId openapi_types.UUID, params *CreateAssignmentParams, body CreateAssignmentJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewCreateAssignmentRequest(c.Server, goalId, params, body)
 	if err != nil {
 		return nil, err
@@ -17996,11 +18712,193 @@ func (c *Client) CreateAssignment(ctx context.Context, goalId GoalId, params *Cr
 
 // DeleteAssignment Delete assignment
 //
-// Deletes an assignment, unless more of the wallet was taken back than the others assign. An assignment that took money back is not deleted if more than 999999999999.99 would then be saved for the goal: VALIDATION_ERROR with the field assignmentId.
+// Deletes one of the user's own assignments, unless more of the wallet was taken back than the others assign. An assignment that took money back is not deleted if more than 999999999999.99 would then be saved for the goal: VALIDATION_ERROR with the field assignmentId.
 //
 // Corresponds with DELETE /api/v1/goals/{goalId}/assignments/{assignmentId} (the `DeleteAssignment` operationId).
-func (c *Client) DeleteAssignment(ctx context.Context, goalId GoalId, assignmentId openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Client) DeleteAssignment(ctx context.Context, goalId openapi_types.UUID, assignmentId openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewDeleteAssignmentRequest(c.Server, goalId, assignmentId)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// WithdrawGoalInvitation Withdraw goal invitation
+//
+// Withdraws an invitation that was sent by mail and has no answer yet. Only the owner may do this. The links in its mails end.
+//
+// Corresponds with DELETE /api/v1/goals/{goalId}/invitations/{invitationId} (the `WithdrawGoalInvitation` operationId).
+func (c *Client) WithdrawGoalInvitation(ctx context.Context, goalId GoalId, invitationId InvitationId, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewWithdrawGoalInvitationRequest(c.Server, goalId, invitationId)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ResendGoalInvitationWithBody Resend goal invitation
+//
+// Sends the mail of an invitation again, at most 3 times within a day. The invitation is then valid for another 14 days. Only the owner may do this.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/goals/{goalId}/invitations/{invitationId}/resend (the `ResendGoalInvitation` operationId).
+func (c *Client) ResendGoalInvitationWithBody(ctx context.Context, goalId GoalId, invitationId InvitationId, params *ResendGoalInvitationParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewResendGoalInvitationRequestWithBody(c.Server, goalId, invitationId, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ResendGoalInvitation Resend goal invitation
+//
+// Sends the mail of an invitation again, at most 3 times within a day. The invitation is then valid for another 14 days. Only the owner may do this.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/goals/{goalId}/invitations/{invitationId}/resend (the `ResendGoalInvitation` operationId).
+func (c *Client) ResendGoalInvitation(ctx context.Context, goalId GoalId, invitationId InvitationId, params *ResendGoalInvitationParams, body ResendGoalInvitationJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewResendGoalInvitationRequest(c.Server, goalId, invitationId, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListGoalMembers List goal members
+//
+// Returns a page of the members and pending invitations of a goal, newest first, to the owner and accepted members. Rejected invitations, and those that were sent by mail and have no answer yet, are only returned to the owner.
+//
+// Corresponds with GET /api/v1/goals/{goalId}/members (the `ListGoalMembers` operationId).
+func (c *Client) ListGoalMembers(ctx context.Context, goalId GoalId, params *ListGoalMembersParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListGoalMembersRequest(c.Server, goalId, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RemoveGoalMember Remove goal member
+//
+// Removes a member of a goal with the member's assignments. The owner may remove everybody, and a member may leave.
+//
+// Corresponds with DELETE /api/v1/goals/{goalId}/members/{memberId} (the `RemoveGoalMember` operationId).
+func (c *Client) RemoveGoalMember(ctx context.Context, goalId GoalId, memberId MemberId, params *RemoveGoalMemberParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRemoveGoalMemberRequest(c.Server, goalId, memberId, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetGoalMember Get goal member
+//
+// Returns a member or a pending invitation of a goal, to the owner and accepted members. A rejected invitation is only returned to the owner.
+//
+// Corresponds with GET /api/v1/goals/{goalId}/members/{memberId} (the `GetGoalMember` operationId).
+func (c *Client) GetGoalMember(ctx context.Context, goalId GoalId, memberId MemberId, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetGoalMemberRequest(c.Server, goalId, memberId)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RespondToGoalInvitationWithBody Respond to goal invitation
+//
+// Accepts or rejects an invitation to a goal, which only the invited user may do, or changes the role and the share of a pending or accepted member, which only the owner may do. The assignments of a member who leaves with rejected are deleted.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PATCH /api/v1/goals/{goalId}/members/{memberId} (the `RespondToGoalInvitation` operationId).
+func (c *Client) RespondToGoalInvitationWithBody(ctx context.Context, goalId GoalId, memberId MemberId, params *RespondToGoalInvitationParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRespondToGoalInvitationRequestWithBody(c.Server, goalId, memberId, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RespondToGoalInvitation Respond to goal invitation
+//
+// Accepts or rejects an invitation to a goal, which only the invited user may do, or changes the role and the share of a pending or accepted member, which only the owner may do. The assignments of a member who leaves with rejected are deleted.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PATCH /api/v1/goals/{goalId}/members/{memberId} (the `RespondToGoalInvitation` operationId).
+func (c *Client) RespondToGoalInvitation(ctx context.Context, goalId GoalId, memberId MemberId, params *RespondToGoalInvitationParams, body RespondToGoalInvitationJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRespondToGoalInvitationRequest(c.Server, goalId, memberId, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ShareGoalWithBody Share goal
+//
+// Invites a user to a goal by e-mail. Only the owner may do this. The limits are those of budgets, and invitations to budgets count towards them. With invite=true the e-mail needs no account: it receives a mail with a link that is valid for 14 days.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/goals/{goalId}/share (the `ShareGoal` operationId).
+func (c *Client) ShareGoalWithBody(ctx context.Context, goalId GoalId, params *ShareGoalParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewShareGoalRequestWithBody(c.Server, goalId, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ShareGoal Share goal
+//
+// Invites a user to a goal by e-mail. Only the owner may do this. The limits are those of budgets, and invitations to budgets count towards them. With invite=true the e-mail needs no account: it receives a mail with a link that is valid for 14 days.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/goals/{goalId}/share (the `ShareGoal` operationId).
+func (c *Client) ShareGoal(ctx context.Context, goalId GoalId, params *ShareGoalParams, body ShareGoalJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewShareGoalRequest(c.Server, goalId, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -18013,7 +18911,7 @@ func (c *Client) DeleteAssignment(ctx context.Context, goalId GoalId, assignment
 
 // DeleteGoal Delete goal
 //
-// Deletes a goal with its assignments. The assigned money is then free again.
+// Deletes a goal with the assignments of all members. The assigned money is then free again. Only the owner may do this.
 //
 // Corresponds with DELETE /api/v1/goals/{id} (the `DeleteGoal` operationId).
 func (c *Client) DeleteGoal(ctx context.Context, id GoalsId, params *DeleteGoalParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -18030,7 +18928,7 @@ func (c *Client) DeleteGoal(ctx context.Context, id GoalsId, params *DeleteGoalP
 
 // GetGoal Get goal
 //
-// Returns a goal with its progress.
+// Returns a goal with its progress, to its owner and members.
 //
 // Corresponds with GET /api/v1/goals/{id} (the `GetGoal` operationId).
 func (c *Client) GetGoal(ctx context.Context, id GoalsId, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -18047,7 +18945,7 @@ func (c *Client) GetGoal(ctx context.Context, id GoalsId, reqEditors ...RequestE
 
 // UpdateGoalWithBody Update goal
 //
-// Changes the fields that the request contains. The currency of a goal does not change.
+// Changes the fields that the request contains. The owner and editors may do this. The currency of a goal does not change.
 //
 // Takes any type of body and a specified content type.
 //
@@ -18066,7 +18964,7 @@ func (c *Client) UpdateGoalWithBody(ctx context.Context, id GoalsId, params *Upd
 
 // UpdateGoal Update goal
 //
-// Changes the fields that the request contains. The currency of a goal does not change.
+// Changes the fields that the request contains. The owner and editors may do this. The currency of a goal does not change.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -22836,7 +23734,7 @@ func NewCreateBudgetRequestWithBody(server string, params *CreateBudgetParams, c
 }
 
 // NewWithdrawInvitationRequest constructs an http.Request for the WithdrawInvitation method
-func NewWithdrawInvitationRequest(server string, budgetId BudgetId, invitationId InvitationId) (*http.Request, error) {
+func NewWithdrawInvitationRequest(server string, budgetId BudgetId, invitationId openapi_types.UUID) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -22877,7 +23775,7 @@ func NewWithdrawInvitationRequest(server string, budgetId BudgetId, invitationId
 }
 
 // NewResendInvitationRequest calls the generic ResendInvitation builder with application/json body
-func NewResendInvitationRequest(server string, budgetId BudgetId, invitationId InvitationId, params *ResendInvitationParams, body ResendInvitationJSONRequestBody) (*http.Request, error) {
+func NewResendInvitationRequest(server string, budgetId BudgetId, invitationId openapi_types.UUID, params *ResendInvitationParams, body ResendInvitationJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
 	buf, err := json.Marshal(body)
 	if err != nil {
@@ -22888,7 +23786,7 @@ func NewResendInvitationRequest(server string, budgetId BudgetId, invitationId I
 }
 
 // NewResendInvitationRequestWithBody constructs an http.Request for the ResendInvitation method, with any body, and a specified content type
-func NewResendInvitationRequestWithBody(server string, budgetId BudgetId, invitationId InvitationId, params *ResendInvitationParams, contentType string, body io.Reader) (*http.Request, error) {
+func NewResendInvitationRequestWithBody(server string, budgetId BudgetId, invitationId openapi_types.UUID, params *ResendInvitationParams, contentType string, body io.Reader) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -23092,7 +23990,7 @@ func NewListMembersRequest(server string, budgetId BudgetId, params *ListMembers
 }
 
 // NewRemoveMemberRequest constructs an http.Request for the RemoveMember method
-func NewRemoveMemberRequest(server string, budgetId BudgetId, memberId MemberId, params *RemoveMemberParams) (*http.Request, error) {
+func NewRemoveMemberRequest(server string, budgetId BudgetId, memberId openapi_types.UUID, params *RemoveMemberParams) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -23148,7 +24046,7 @@ func NewRemoveMemberRequest(server string, budgetId BudgetId, memberId MemberId,
 }
 
 // NewGetMemberRequest constructs an http.Request for the GetMember method
-func NewGetMemberRequest(server string, budgetId BudgetId, memberId MemberId) (*http.Request, error) {
+func NewGetMemberRequest(server string, budgetId BudgetId, memberId openapi_types.UUID) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -23189,7 +24087,7 @@ func NewGetMemberRequest(server string, budgetId BudgetId, memberId MemberId) (*
 }
 
 // NewRespondToInvitationRequest calls the generic RespondToInvitation builder with application/json body
-func NewRespondToInvitationRequest(server string, budgetId BudgetId, memberId MemberId, params *RespondToInvitationParams, body RespondToInvitationJSONRequestBody) (*http.Request, error) {
+func NewRespondToInvitationRequest(server string, budgetId BudgetId, memberId openapi_types.UUID, params *RespondToInvitationParams, body RespondToInvitationJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
 	buf, err := json.Marshal(body)
 	if err != nil {
@@ -23200,7 +24098,7 @@ func NewRespondToInvitationRequest(server string, budgetId BudgetId, memberId Me
 }
 
 // NewRespondToInvitationRequestWithBody constructs an http.Request for the RespondToInvitation method, with any body, and a specified content type
-func NewRespondToInvitationRequestWithBody(server string, budgetId BudgetId, memberId MemberId, params *RespondToInvitationParams, contentType string, body io.Reader) (*http.Request, error) {
+func NewRespondToInvitationRequestWithBody(server string, budgetId BudgetId, memberId openapi_types.UUID, params *RespondToInvitationParams, contentType string, body io.Reader) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -24403,8 +25301,74 @@ func NewCreateGoalRequestWithBody(server string, params *CreateGoalParams, conte
 	return req, nil
 }
 
+// NewListGoalInvitationsRequest constructs an http.Request for the ListGoalInvitations method
+func NewListGoalInvitationsRequest(server string, params *ListGoalInvitationsParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/goals/invitations")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int32"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewListAssignmentsRequest constructs an http.Request for the ListAssignments method
-func NewListAssignmentsRequest(server string, goalId GoalId, params *ListAssignmentsParams) (*http.Request, error) {
+func NewListAssignmentsRequest(server string, goalId openapi_types.UUID, params *ListAssignmentsParams) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -24477,7 +25441,7 @@ func NewListAssignmentsRequest(server string, goalId GoalId, params *ListAssignm
 }
 
 // NewCreateAssignmentRequest calls the generic CreateAssignment builder with application/json body
-func NewCreateAssignmentRequest(server string, goalId GoalId, params *CreateAssignmentParams, body CreateAssignmentJSONRequestBody) (*http.Request, error) {
+func NewCreateAssignmentRequest(server string, goalId openapi_types.UUID, params *CreateAssignmentParams, body CreateAssignmentJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
 	buf, err := json.Marshal(body)
 	if err != nil {
@@ -24488,7 +25452,7 @@ func NewCreateAssignmentRequest(server string, goalId GoalId, params *CreateAssi
 }
 
 // NewCreateAssignmentRequestWithBody constructs an http.Request for the CreateAssignment method, with any body, and a specified content type
-func NewCreateAssignmentRequestWithBody(server string, goalId GoalId, params *CreateAssignmentParams, contentType string, body io.Reader) (*http.Request, error) {
+func NewCreateAssignmentRequestWithBody(server string, goalId openapi_types.UUID, params *CreateAssignmentParams, contentType string, body io.Reader) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -24539,7 +25503,7 @@ func NewCreateAssignmentRequestWithBody(server string, goalId GoalId, params *Cr
 }
 
 // NewDeleteAssignmentRequest constructs an http.Request for the DeleteAssignment method
-func NewDeleteAssignmentRequest(server string, goalId GoalId, assignmentId openapi_types.UUID) (*http.Request, error) {
+func NewDeleteAssignmentRequest(server string, goalId openapi_types.UUID, assignmentId openapi_types.UUID) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -24574,6 +25538,444 @@ func NewDeleteAssignmentRequest(server string, goalId GoalId, assignmentId opena
 	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewWithdrawGoalInvitationRequest constructs an http.Request for the WithdrawGoalInvitation method
+func NewWithdrawGoalInvitationRequest(server string, goalId GoalId, invitationId InvitationId) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "goalId", goalId, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "invitationId", invitationId, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/goals/%s/invitations/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewResendGoalInvitationRequest calls the generic ResendGoalInvitation builder with application/json body
+func NewResendGoalInvitationRequest(server string, goalId GoalId, invitationId InvitationId, params *ResendGoalInvitationParams, body ResendGoalInvitationJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewResendGoalInvitationRequestWithBody(server, goalId, invitationId, params, "application/json", bodyReader)
+}
+
+// NewResendGoalInvitationRequestWithBody constructs an http.Request for the ResendGoalInvitation method, with any body, and a specified content type
+func NewResendGoalInvitationRequestWithBody(server string, goalId GoalId, invitationId InvitationId, params *ResendGoalInvitationParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "goalId", goalId, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "invitationId", invitationId, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/goals/%s/invitations/%s/resend", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewListGoalMembersRequest constructs an http.Request for the ListGoalMembers method
+func NewListGoalMembersRequest(server string, goalId GoalId, params *ListGoalMembersParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "goalId", goalId, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/goals/%s/members", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int32"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewRemoveGoalMemberRequest constructs an http.Request for the RemoveGoalMember method
+func NewRemoveGoalMemberRequest(server string, goalId GoalId, memberId MemberId, params *RemoveGoalMemberParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "goalId", goalId, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "memberId", memberId, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/goals/%s/members/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IfMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewGetGoalMemberRequest constructs an http.Request for the GetGoalMember method
+func NewGetGoalMemberRequest(server string, goalId GoalId, memberId MemberId) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "goalId", goalId, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "memberId", memberId, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/goals/%s/members/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewRespondToGoalInvitationRequest calls the generic RespondToGoalInvitation builder with application/json body
+func NewRespondToGoalInvitationRequest(server string, goalId GoalId, memberId MemberId, params *RespondToGoalInvitationParams, body RespondToGoalInvitationJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewRespondToGoalInvitationRequestWithBody(server, goalId, memberId, params, "application/json", bodyReader)
+}
+
+// NewRespondToGoalInvitationRequestWithBody constructs an http.Request for the RespondToGoalInvitation method, with any body, and a specified content type
+func NewRespondToGoalInvitationRequestWithBody(server string, goalId GoalId, memberId MemberId, params *RespondToGoalInvitationParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "goalId", goalId, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "memberId", memberId, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/goals/%s/members/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPatch, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IfMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewShareGoalRequest calls the generic ShareGoal builder with application/json body
+func NewShareGoalRequest(server string, goalId GoalId, params *ShareGoalParams, body ShareGoalJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewShareGoalRequestWithBody(server, goalId, params, "application/json", bodyReader)
+}
+
+// NewShareGoalRequestWithBody constructs an http.Request for the ShareGoal method, with any body, and a specified content type
+func NewShareGoalRequestWithBody(server string, goalId GoalId, params *ShareGoalParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "goalId", goalId, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/goals/%s/share", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Invite != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "invite", *params.Invite, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
 	}
 
 	return req, nil
@@ -31580,7 +32982,7 @@ type ClientWithResponsesInterface interface {
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with DELETE /api/v1/budgets/{budgetId}/invitations/{invitationId} (the `WithdrawInvitation` operationId).
-	WithdrawInvitationWithResponse(ctx context.Context, budgetId BudgetId, invitationId InvitationId, reqEditors ...RequestEditorFn) (*WithdrawInvitationResponse, error)
+	WithdrawInvitationWithResponse(ctx context.Context, budgetId BudgetId, invitationId openapi_types.UUID, reqEditors ...RequestEditorFn) (*WithdrawInvitationResponse, error)
 
 	// ResendInvitationWithBodyWithResponse Resend invitation
 	//
@@ -31589,7 +32991,7 @@ type ClientWithResponsesInterface interface {
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/budgets/{budgetId}/invitations/{invitationId}/resend (the `ResendInvitation` operationId).
-	ResendInvitationWithBodyWithResponse(ctx context.Context, budgetId BudgetId, invitationId InvitationId, params *ResendInvitationParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ResendInvitationResponse, error)
+	ResendInvitationWithBodyWithResponse(ctx context.Context, budgetId BudgetId, invitationId openapi_types.UUID, params *ResendInvitationParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ResendInvitationResponse, error)
 
 	// ResendInvitationWithResponse Resend invitation
 	//
@@ -31598,7 +33000,7 @@ type ClientWithResponsesInterface interface {
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/budgets/{budgetId}/invitations/{invitationId}/resend (the `ResendInvitation` operationId).
-	ResendInvitationWithResponse(ctx context.Context, budgetId BudgetId, invitationId InvitationId, params *ResendInvitationParams, body ResendInvitationJSONRequestBody, reqEditors ...RequestEditorFn) (*ResendInvitationResponse, error)
+	ResendInvitationWithResponse(ctx context.Context, budgetId BudgetId, invitationId openapi_types.UUID, params *ResendInvitationParams, body ResendInvitationJSONRequestBody, reqEditors ...RequestEditorFn) (*ResendInvitationResponse, error)
 
 	// ListLimitsWithResponse List limits
 	//
@@ -31625,7 +33027,7 @@ type ClientWithResponsesInterface interface {
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with DELETE /api/v1/budgets/{budgetId}/members/{memberId} (the `RemoveMember` operationId).
-	RemoveMemberWithResponse(ctx context.Context, budgetId BudgetId, memberId MemberId, params *RemoveMemberParams, reqEditors ...RequestEditorFn) (*RemoveMemberResponse, error)
+	RemoveMemberWithResponse(ctx context.Context, budgetId BudgetId, memberId openapi_types.UUID, params *RemoveMemberParams, reqEditors ...RequestEditorFn) (*RemoveMemberResponse, error)
 
 	// GetMemberWithResponse Get member
 	//
@@ -31634,7 +33036,7 @@ type ClientWithResponsesInterface interface {
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/v1/budgets/{budgetId}/members/{memberId} (the `GetMember` operationId).
-	GetMemberWithResponse(ctx context.Context, budgetId BudgetId, memberId MemberId, reqEditors ...RequestEditorFn) (*GetMemberResponse, error)
+	GetMemberWithResponse(ctx context.Context, budgetId BudgetId, memberId openapi_types.UUID, reqEditors ...RequestEditorFn) (*GetMemberResponse, error)
 
 	// RespondToInvitationWithBodyWithResponse Respond to invitation
 	//
@@ -31643,7 +33045,7 @@ type ClientWithResponsesInterface interface {
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with PATCH /api/v1/budgets/{budgetId}/members/{memberId} (the `RespondToInvitation` operationId).
-	RespondToInvitationWithBodyWithResponse(ctx context.Context, budgetId BudgetId, memberId MemberId, params *RespondToInvitationParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RespondToInvitationResponse, error)
+	RespondToInvitationWithBodyWithResponse(ctx context.Context, budgetId BudgetId, memberId openapi_types.UUID, params *RespondToInvitationParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RespondToInvitationResponse, error)
 
 	// RespondToInvitationWithResponse Respond to invitation
 	//
@@ -31652,7 +33054,7 @@ type ClientWithResponsesInterface interface {
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with PATCH /api/v1/budgets/{budgetId}/members/{memberId} (the `RespondToInvitation` operationId).
-	RespondToInvitationWithResponse(ctx context.Context, budgetId BudgetId, memberId MemberId, params *RespondToInvitationParams, body RespondToInvitationJSONRequestBody, reqEditors ...RequestEditorFn) (*RespondToInvitationResponse, error)
+	RespondToInvitationWithResponse(ctx context.Context, budgetId BudgetId, memberId openapi_types.UUID, params *RespondToInvitationParams, body RespondToInvitationJSONRequestBody, reqEditors ...RequestEditorFn) (*RespondToInvitationResponse, error)
 
 	// ShareBudgetWithBodyWithResponse Share budget
 	//
@@ -31818,7 +33220,7 @@ type ClientWithResponsesInterface interface {
 
 	// ListGoalsWithResponse List goals
 	//
-	// Returns a page of the goals, newest first, each with its progress. wallets compares all money that is assigned to goals with the balances of the wallets.
+	// Returns a page of the goals that the user owns or has accepted, newest first, each with its progress. wallets compares all money of the user that is assigned to goals with the balances of the user's wallets.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -31843,45 +33245,144 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /api/v1/goals (the `CreateGoal` operationId).
 	CreateGoalWithResponse(ctx context.Context, params *CreateGoalParams, body CreateGoalJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateGoalResponse, error)
 
+	// ListGoalInvitationsWithResponse List goal invitations
+	//
+	// Returns a page of the user's pending invitations to goals, newest first.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/goals/invitations (the `ListGoalInvitations` operationId).
+	ListGoalInvitationsWithResponse(ctx context.Context, params *ListGoalInvitationsParams, reqEditors ...RequestEditorFn) (*ListGoalInvitationsResponse, error)
+
 	// ListAssignmentsWithResponse List assignments
 	//
-	// Returns a page of the assignments of a goal, the one that was created last first.
+	// Returns a page of the assignments of a goal, the one that was created last first, to its owner and members. Those of other users have no walletId.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/v1/goals/{goalId}/assignments (the `ListAssignments` operationId).
-	ListAssignmentsWithResponse(ctx context.Context, goalId GoalId, params *ListAssignmentsParams, reqEditors ...RequestEditorFn) (*ListAssignmentsResponse, error)
+	ListAssignmentsWithResponse(ctx context.Context, goalId openapi_types.UUID, params *ListAssignmentsParams, reqEditors ...RequestEditorFn) (*ListAssignmentsResponse, error)
 
 	// CreateAssignmentWithBodyWithResponse Create assignment
 	//
-	// Assigns money of a wallet to a goal, or takes it back. No money is moved, and the wallet may have less: free of its wallet is then below 0. A goal may have 1000 assignments.
+	// Assigns money of one of the user's own wallets to a goal, or takes it back. The owner and editors may assign money, and each member may take the own money back. No money is moved, and the wallet may have less: free of its wallet is then below 0. A goal may have 1000 assignments.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/goals/{goalId}/assignments (the `CreateAssignment` operationId).
-	CreateAssignmentWithBodyWithResponse(ctx context.Context, goalId GoalId, params *CreateAssignmentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateAssignmentResponse, error)
+	CreateAssignmentWithBodyWithResponse(ctx context.Context, goalId openapi_types.UUID, params *CreateAssignmentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateAssignmentResponse, error)
 
 	// CreateAssignmentWithResponse Create assignment
 	//
-	// Assigns money of a wallet to a goal, or takes it back. No money is moved, and the wallet may have less: free of its wallet is then below 0. A goal may have 1000 assignments.
+	// Assigns money of one of the user's own wallets to a goal, or takes it back. The owner and editors may assign money, and each member may take the own money back. No money is moved, and the wallet may have less: free of its wallet is then below 0. A goal may have 1000 assignments.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/goals/{goalId}/assignments (the `CreateAssignment` operationId).
-	CreateAssignmentWithResponse(ctx context.Context, goalId GoalId, params *CreateAssignmentParams, body CreateAssignmentJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateAssignmentResponse, error)
+	CreateAssignmentWithResponse(ctx context.Context, goalId openapi_types.UUID, params *CreateAssignmentParams, body CreateAssignmentJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateAssignmentResponse, error)
 
 	// DeleteAssignmentWithResponse Delete assignment
 	//
-	// Deletes an assignment, unless more of the wallet was taken back than the others assign. An assignment that took money back is not deleted if more than 999999999999.99 would then be saved for the goal: VALIDATION_ERROR with the field assignmentId.
+	// Deletes one of the user's own assignments, unless more of the wallet was taken back than the others assign. An assignment that took money back is not deleted if more than 999999999999.99 would then be saved for the goal: VALIDATION_ERROR with the field assignmentId.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with DELETE /api/v1/goals/{goalId}/assignments/{assignmentId} (the `DeleteAssignment` operationId).
-	DeleteAssignmentWithResponse(ctx context.Context, goalId GoalId, assignmentId openapi_types.UUID, reqEditors ...RequestEditorFn) (*DeleteAssignmentResponse, error)
+	DeleteAssignmentWithResponse(ctx context.Context, goalId openapi_types.UUID, assignmentId openapi_types.UUID, reqEditors ...RequestEditorFn) (*DeleteAssignmentResponse, error)
+
+	// WithdrawGoalInvitationWithResponse Withdraw goal invitation
+	//
+	// Withdraws an invitation that was sent by mail and has no answer yet. Only the owner may do this. The links in its mails end.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /api/v1/goals/{goalId}/invitations/{invitationId} (the `WithdrawGoalInvitation` operationId).
+	WithdrawGoalInvitationWithResponse(ctx context.Context, goalId GoalId, invitationId InvitationId, reqEditors ...RequestEditorFn) (*WithdrawGoalInvitationResponse, error)
+
+	// ResendGoalInvitationWithBodyWithResponse Resend goal invitation
+	//
+	// Sends the mail of an invitation again, at most 3 times within a day. The invitation is then valid for another 14 days. Only the owner may do this.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/goals/{goalId}/invitations/{invitationId}/resend (the `ResendGoalInvitation` operationId).
+	ResendGoalInvitationWithBodyWithResponse(ctx context.Context, goalId GoalId, invitationId InvitationId, params *ResendGoalInvitationParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ResendGoalInvitationResponse, error)
+
+	// ResendGoalInvitationWithResponse Resend goal invitation
+	//
+	// Sends the mail of an invitation again, at most 3 times within a day. The invitation is then valid for another 14 days. Only the owner may do this.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/goals/{goalId}/invitations/{invitationId}/resend (the `ResendGoalInvitation` operationId).
+	ResendGoalInvitationWithResponse(ctx context.Context, goalId GoalId, invitationId InvitationId, params *ResendGoalInvitationParams, body ResendGoalInvitationJSONRequestBody, reqEditors ...RequestEditorFn) (*ResendGoalInvitationResponse, error)
+
+	// ListGoalMembersWithResponse List goal members
+	//
+	// Returns a page of the members and pending invitations of a goal, newest first, to the owner and accepted members. Rejected invitations, and those that were sent by mail and have no answer yet, are only returned to the owner.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/goals/{goalId}/members (the `ListGoalMembers` operationId).
+	ListGoalMembersWithResponse(ctx context.Context, goalId GoalId, params *ListGoalMembersParams, reqEditors ...RequestEditorFn) (*ListGoalMembersResponse, error)
+
+	// RemoveGoalMemberWithResponse Remove goal member
+	//
+	// Removes a member of a goal with the member's assignments. The owner may remove everybody, and a member may leave.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /api/v1/goals/{goalId}/members/{memberId} (the `RemoveGoalMember` operationId).
+	RemoveGoalMemberWithResponse(ctx context.Context, goalId GoalId, memberId MemberId, params *RemoveGoalMemberParams, reqEditors ...RequestEditorFn) (*RemoveGoalMemberResponse, error)
+
+	// GetGoalMemberWithResponse Get goal member
+	//
+	// Returns a member or a pending invitation of a goal, to the owner and accepted members. A rejected invitation is only returned to the owner.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/goals/{goalId}/members/{memberId} (the `GetGoalMember` operationId).
+	GetGoalMemberWithResponse(ctx context.Context, goalId GoalId, memberId MemberId, reqEditors ...RequestEditorFn) (*GetGoalMemberResponse, error)
+
+	// RespondToGoalInvitationWithBodyWithResponse Respond to goal invitation
+	//
+	// Accepts or rejects an invitation to a goal, which only the invited user may do, or changes the role and the share of a pending or accepted member, which only the owner may do. The assignments of a member who leaves with rejected are deleted.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PATCH /api/v1/goals/{goalId}/members/{memberId} (the `RespondToGoalInvitation` operationId).
+	RespondToGoalInvitationWithBodyWithResponse(ctx context.Context, goalId GoalId, memberId MemberId, params *RespondToGoalInvitationParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RespondToGoalInvitationResponse, error)
+
+	// RespondToGoalInvitationWithResponse Respond to goal invitation
+	//
+	// Accepts or rejects an invitation to a goal, which only the invited user may do, or changes the role and the share of a pending or accepted member, which only the owner may do. The assignments of a member who leaves with rejected are deleted.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PATCH /api/v1/goals/{goalId}/members/{memberId} (the `RespondToGoalInvitation` operationId).
+	RespondToGoalInvitationWithResponse(ctx context.Context, goalId GoalId, memberId MemberId, params *RespondToGoalInvitationParams, body RespondToGoalInvitationJSONRequestBody, reqEditors ...RequestEditorFn) (*RespondToGoalInvitationResponse, error)
+
+	// ShareGoalWithBodyWithResponse Share goal
+	//
+	// Invites a user to a goal by e-mail. Only the owner may do this. The limits are those of budgets, and invitations to budgets count towards them. With invite=true the e-mail needs no account: it receives a mail with a link that is valid for 14 days.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/goals/{goalId}/share (the `ShareGoal` operationId).
+	ShareGoalWithBodyWithResponse(ctx context.Context, goalId GoalId, params *ShareGoalParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ShareGoalResponse, error)
+
+	// ShareGoalWithResponse Share goal
+	//
+	// Invites a user to a goal by e-mail. Only the owner may do this. The limits are those of budgets, and invitations to budgets count towards them. With invite=true the e-mail needs no account: it receives a mail with a link that is valid for 14 days.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/goals/{goalId}/share (the `ShareGoal` operationId).
+	ShareGoalWithResponse(ctx context.Context, goalId GoalId, params *ShareGoalParams, body ShareGoalJSONRequestBody, reqEditors ...RequestEditorFn) (*ShareGoalResponse, error)
 
 	// DeleteGoalWithResponse Delete goal
 	//
-	// Deletes a goal with its assignments. The assigned money is then free again.
+	// Deletes a goal with the assignments of all members. The assigned money is then free again. Only the owner may do this.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -31890,7 +33391,7 @@ type ClientWithResponsesInterface interface {
 
 	// GetGoalWithResponse Get goal
 	//
-	// Returns a goal with its progress.
+	// Returns a goal with its progress, to its owner and members.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -31899,7 +33400,7 @@ type ClientWithResponsesInterface interface {
 
 	// UpdateGoalWithBodyWithResponse Update goal
 	//
-	// Changes the fields that the request contains. The currency of a goal does not change.
+	// Changes the fields that the request contains. The owner and editors may do this. The currency of a goal does not change.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -31908,7 +33409,7 @@ type ClientWithResponsesInterface interface {
 
 	// UpdateGoalWithResponse Update goal
 	//
-	// Changes the fields that the request contains. The currency of a goal does not change.
+	// Changes the fields that the request contains. The owner and editors may do this. The currency of a goal does not change.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -37106,6 +38607,61 @@ func (r CreateGoalResponse) ContentType() string {
 	return ""
 }
 
+// ListGoalInvitationsResponse200Headers the declared response headers of an HTTP 200 response for ListGoalInvitations
+type ListGoalInvitationsResponse200Headers struct {
+	XRequestId *string
+}
+
+type ListGoalInvitationsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *ListGoalInvitationsResult
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Error
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *ListGoalInvitationsResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListGoalInvitationsResponse) GetJSON200() *ListGoalInvitationsResult {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r ListGoalInvitationsResponse) GetJSONDefault() *Error {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListGoalInvitationsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListGoalInvitationsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListGoalInvitationsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListGoalInvitationsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // ListAssignmentsResponse200Headers the declared response headers of an HTTP 200 response for ListAssignments
 type ListAssignmentsResponse200Headers struct {
 	XRequestId *string
@@ -37267,6 +38823,397 @@ func (r DeleteAssignmentResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r DeleteAssignmentResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// WithdrawGoalInvitationResponse200Headers the declared response headers of an HTTP 200 response for WithdrawGoalInvitation
+type WithdrawGoalInvitationResponse200Headers struct {
+	XRequestId *string
+}
+
+type WithdrawGoalInvitationResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *WithdrawGoalInvitationResult
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Error
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *WithdrawGoalInvitationResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r WithdrawGoalInvitationResponse) GetJSON200() *WithdrawGoalInvitationResult {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r WithdrawGoalInvitationResponse) GetJSONDefault() *Error {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r WithdrawGoalInvitationResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r WithdrawGoalInvitationResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r WithdrawGoalInvitationResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r WithdrawGoalInvitationResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ResendGoalInvitationResponse202Headers the declared response headers of an HTTP 202 response for ResendGoalInvitation
+type ResendGoalInvitationResponse202Headers struct {
+	IdempotencyReplayed *string
+	XRequestId          *string
+}
+
+type ResendGoalInvitationResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *ResendGoalInvitationResult
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Error
+	// Headers202 the parsed response headers for an HTTP 202 response
+	Headers202 *ResendGoalInvitationResponse202Headers
+}
+
+// GetJSON202 returns the response for an HTTP 202 `application/json` response
+func (r ResendGoalInvitationResponse) GetJSON202() *ResendGoalInvitationResult {
+	return r.JSON202
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r ResendGoalInvitationResponse) GetJSONDefault() *Error {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ResendGoalInvitationResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ResendGoalInvitationResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ResendGoalInvitationResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ResendGoalInvitationResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ListGoalMembersResponse200Headers the declared response headers of an HTTP 200 response for ListGoalMembers
+type ListGoalMembersResponse200Headers struct {
+	XRequestId *string
+}
+
+type ListGoalMembersResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *ListGoalMembersResult
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Error
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *ListGoalMembersResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListGoalMembersResponse) GetJSON200() *ListGoalMembersResult {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r ListGoalMembersResponse) GetJSONDefault() *Error {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListGoalMembersResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListGoalMembersResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListGoalMembersResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListGoalMembersResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// RemoveGoalMemberResponse200Headers the declared response headers of an HTTP 200 response for RemoveGoalMember
+type RemoveGoalMemberResponse200Headers struct {
+	XRequestId *string
+}
+
+type RemoveGoalMemberResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *RemoveGoalMemberResult
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Error
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *RemoveGoalMemberResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r RemoveGoalMemberResponse) GetJSON200() *RemoveGoalMemberResult {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r RemoveGoalMemberResponse) GetJSONDefault() *Error {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r RemoveGoalMemberResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r RemoveGoalMemberResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r RemoveGoalMemberResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r RemoveGoalMemberResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// GetGoalMemberResponse200Headers the declared response headers of an HTTP 200 response for GetGoalMember
+type GetGoalMemberResponse200Headers struct {
+	ETag       *string
+	XRequestId *string
+}
+
+type GetGoalMemberResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *GetGoalMemberResult
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Error
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *GetGoalMemberResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetGoalMemberResponse) GetJSON200() *GetGoalMemberResult {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r GetGoalMemberResponse) GetJSONDefault() *Error {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetGoalMemberResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetGoalMemberResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetGoalMemberResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetGoalMemberResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// RespondToGoalInvitationResponse200Headers the declared response headers of an HTTP 200 response for RespondToGoalInvitation
+type RespondToGoalInvitationResponse200Headers struct {
+	ETag       *string
+	XRequestId *string
+}
+
+type RespondToGoalInvitationResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *RespondToGoalInvitationResult
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Error
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *RespondToGoalInvitationResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r RespondToGoalInvitationResponse) GetJSON200() *RespondToGoalInvitationResult {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r RespondToGoalInvitationResponse) GetJSONDefault() *Error {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r RespondToGoalInvitationResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r RespondToGoalInvitationResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r RespondToGoalInvitationResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r RespondToGoalInvitationResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ShareGoalResponse201Headers the declared response headers of an HTTP 201 response for ShareGoal
+type ShareGoalResponse201Headers struct {
+	ETag                *string
+	IdempotencyReplayed *string
+	Location            *string
+	XRequestId          *string
+}
+
+type ShareGoalResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *ShareGoalResult
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Error
+	// Headers201 the parsed response headers for an HTTP 201 response
+	Headers201 *ShareGoalResponse201Headers
+}
+
+// GetJSON201 returns the response for an HTTP 201 `application/json` response
+func (r ShareGoalResponse) GetJSON201() *ShareGoalResult {
+	return r.JSON201
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r ShareGoalResponse) GetJSONDefault() *Error {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ShareGoalResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ShareGoalResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ShareGoalResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ShareGoalResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -43581,7 +45528,7 @@ func (c *ClientWithResponses) CreateBudgetWithResponse(ctx context.Context, para
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with DELETE /api/v1/budgets/{budgetId}/invitations/{invitationId} (the `WithdrawInvitation` operationId).
-func (c *ClientWithResponses) WithdrawInvitationWithResponse(ctx context.Context, budgetId BudgetId, invitationId InvitationId, reqEditors ...RequestEditorFn) (*WithdrawInvitationResponse, error) {
+func (c *ClientWithResponses) WithdrawInvitationWithResponse(ctx context.Context, budgetId BudgetId, invitationId openapi_types.UUID, reqEditors ...RequestEditorFn) (*WithdrawInvitationResponse, error) {
 	rsp, err := c.WithdrawInvitation(ctx, budgetId, invitationId, reqEditors...)
 	if err != nil {
 		return nil, err
@@ -43596,7 +45543,7 @@ func (c *ClientWithResponses) WithdrawInvitationWithResponse(ctx context.Context
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /api/v1/budgets/{budgetId}/invitations/{invitationId}/resend (the `ResendInvitation` operationId).
-func (c *ClientWithResponses) ResendInvitationWithBodyWithResponse(ctx context.Context, budgetId BudgetId, invitationId InvitationId, params *ResendInvitationParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ResendInvitationResponse, error) {
+func (c *ClientWithResponses) ResendInvitationWithBodyWithResponse(ctx context.Context, budgetId BudgetId, invitationId openapi_types.UUID, params *ResendInvitationParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ResendInvitationResponse, error) {
 	rsp, err := c.ResendInvitationWithBody(ctx, budgetId, invitationId, params, contentType, body, reqEditors...)
 	if err != nil {
 		return nil, err
@@ -43611,7 +45558,7 @@ func (c *ClientWithResponses) ResendInvitationWithBodyWithResponse(ctx context.C
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /api/v1/budgets/{budgetId}/invitations/{invitationId}/resend (the `ResendInvitation` operationId).
-func (c *ClientWithResponses) ResendInvitationWithResponse(ctx context.Context, budgetId BudgetId, invitationId InvitationId, params *ResendInvitationParams, body ResendInvitationJSONRequestBody, reqEditors ...RequestEditorFn) (*ResendInvitationResponse, error) {
+func (c *ClientWithResponses) ResendInvitationWithResponse(ctx context.Context, budgetId BudgetId, invitationId openapi_types.UUID, params *ResendInvitationParams, body ResendInvitationJSONRequestBody, reqEditors ...RequestEditorFn) (*ResendInvitationResponse, error) {
 	rsp, err := c.ResendInvitation(ctx, budgetId, invitationId, params, body, reqEditors...)
 	if err != nil {
 		return nil, err
@@ -43656,7 +45603,7 @@ func (c *ClientWithResponses) ListMembersWithResponse(ctx context.Context, budge
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with DELETE /api/v1/budgets/{budgetId}/members/{memberId} (the `RemoveMember` operationId).
-func (c *ClientWithResponses) RemoveMemberWithResponse(ctx context.Context, budgetId BudgetId, memberId MemberId, params *RemoveMemberParams, reqEditors ...RequestEditorFn) (*RemoveMemberResponse, error) {
+func (c *ClientWithResponses) RemoveMemberWithResponse(ctx context.Context, budgetId BudgetId, memberId openapi_types.UUID, params *RemoveMemberParams, reqEditors ...RequestEditorFn) (*RemoveMemberResponse, error) {
 	rsp, err := c.RemoveMember(ctx, budgetId, memberId, params, reqEditors...)
 	if err != nil {
 		return nil, err
@@ -43671,7 +45618,7 @@ func (c *ClientWithResponses) RemoveMemberWithResponse(ctx context.Context, budg
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /api/v1/budgets/{budgetId}/members/{memberId} (the `GetMember` operationId).
-func (c *ClientWithResponses) GetMemberWithResponse(ctx context.Context, budgetId BudgetId, memberId MemberId, reqEditors ...RequestEditorFn) (*GetMemberResponse, error) {
+func (c *ClientWithResponses) GetMemberWithResponse(ctx context.Context, budgetId BudgetId, memberId openapi_types.UUID, reqEditors ...RequestEditorFn) (*GetMemberResponse, error) {
 	rsp, err := c.GetMember(ctx, budgetId, memberId, reqEditors...)
 	if err != nil {
 		return nil, err
@@ -43686,7 +45633,7 @@ func (c *ClientWithResponses) GetMemberWithResponse(ctx context.Context, budgetI
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with PATCH /api/v1/budgets/{budgetId}/members/{memberId} (the `RespondToInvitation` operationId).
-func (c *ClientWithResponses) RespondToInvitationWithBodyWithResponse(ctx context.Context, budgetId BudgetId, memberId MemberId, params *RespondToInvitationParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RespondToInvitationResponse, error) {
+func (c *ClientWithResponses) RespondToInvitationWithBodyWithResponse(ctx context.Context, budgetId BudgetId, memberId openapi_types.UUID, params *RespondToInvitationParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RespondToInvitationResponse, error) {
 	rsp, err := c.RespondToInvitationWithBody(ctx, budgetId, memberId, params, contentType, body, reqEditors...)
 	if err != nil {
 		return nil, err
@@ -43701,7 +45648,7 @@ func (c *ClientWithResponses) RespondToInvitationWithBodyWithResponse(ctx contex
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with PATCH /api/v1/budgets/{budgetId}/members/{memberId} (the `RespondToInvitation` operationId).
-func (c *ClientWithResponses) RespondToInvitationWithResponse(ctx context.Context, budgetId BudgetId, memberId MemberId, params *RespondToInvitationParams, body RespondToInvitationJSONRequestBody, reqEditors ...RequestEditorFn) (*RespondToInvitationResponse, error) {
+func (c *ClientWithResponses) RespondToInvitationWithResponse(ctx context.Context, budgetId BudgetId, memberId openapi_types.UUID, params *RespondToInvitationParams, body RespondToInvitationJSONRequestBody, reqEditors ...RequestEditorFn) (*RespondToInvitationResponse, error) {
 	rsp, err := c.RespondToInvitation(ctx, budgetId, memberId, params, body, reqEditors...)
 	if err != nil {
 		return nil, err
@@ -43981,7 +45928,7 @@ func (c *ClientWithResponses) ExportTransactionsWithResponse(ctx context.Context
 
 // ListGoalsWithResponse List goals
 //
-// Returns a page of the goals, newest first, each with its progress. wallets compares all money that is assigned to goals with the balances of the wallets.
+// Returns a page of the goals that the user owns or has accepted, newest first, each with its progress. wallets compares all money of the user that is assigned to goals with the balances of the user's wallets.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -44024,14 +45971,29 @@ func (c *ClientWithResponses) CreateGoalWithResponse(ctx context.Context, params
 	return ParseCreateGoalResponse(rsp)
 }
 
+// ListGoalInvitationsWithResponse List goal invitations
+//
+// Returns a page of the user's pending invitations to goals, newest first.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/goals/invitations (the `ListGoalInvitations` operationId).
+func (c *ClientWithResponses) ListGoalInvitationsWithResponse(ctx context.Context, params *ListGoalInvitationsParams, reqEditors ...RequestEditorFn) (*ListGoalInvitationsResponse, error) {
+	rsp, err := c.ListGoalInvitations(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListGoalInvitationsResponse(rsp)
+}
+
 // ListAssignmentsWithResponse List assignments
 //
-// Returns a page of the assignments of a goal, the one that was created last first.
+// Returns a page of the assignments of a goal, the one that was created last first, to its owner and members. Those of other users have no walletId.
 //
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /api/v1/goals/{goalId}/assignments (the `ListAssignments` operationId).
-func (c *ClientWithResponses) ListAssignmentsWithResponse(ctx context.Context, goalId GoalId, params *ListAssignmentsParams, reqEditors ...RequestEditorFn) (*ListAssignmentsResponse, error) {
+func (c *ClientWithResponses) ListAssignmentsWithResponse(ctx context.Context, goalId openapi_types.UUID, params *ListAssignmentsParams, reqEditors ...RequestEditorFn) (*ListAssignmentsResponse, error) {
 	rsp, err := c.ListAssignments(ctx, goalId, params, reqEditors...)
 	if err != nil {
 		return nil, err
@@ -44041,12 +46003,12 @@ func (c *ClientWithResponses) ListAssignmentsWithResponse(ctx context.Context, g
 
 // CreateAssignmentWithBodyWithResponse Create assignment
 //
-// Assigns money of a wallet to a goal, or takes it back. No money is moved, and the wallet may have less: free of its wallet is then below 0. A goal may have 1000 assignments.
+// Assigns money of one of the user's own wallets to a goal, or takes it back. The owner and editors may assign money, and each member may take the own money back. No money is moved, and the wallet may have less: free of its wallet is then below 0. A goal may have 1000 assignments.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /api/v1/goals/{goalId}/assignments (the `CreateAssignment` operationId).
-func (c *ClientWithResponses) CreateAssignmentWithBodyWithResponse(ctx context.Context, goalId GoalId, params *CreateAssignmentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateAssignmentResponse, error) {
+func (c *ClientWithResponses) CreateAssignmentWithBodyWithResponse(ctx context.Context, goalId openapi_types.UUID, params *CreateAssignmentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateAssignmentResponse, error) {
 	rsp, err := c.CreateAssignmentWithBody(ctx, goalId, params, contentType, body, reqEditors...)
 	if err != nil {
 		return nil, err
@@ -44056,12 +46018,12 @@ func (c *ClientWithResponses) CreateAssignmentWithBodyWithResponse(ctx context.C
 
 // CreateAssignmentWithResponse Create assignment
 //
-// Assigns money of a wallet to a goal, or takes it back. No money is moved, and the wallet may have less: free of its wallet is then below 0. A goal may have 1000 assignments.
+// Assigns money of one of the user's own wallets to a goal, or takes it back. The owner and editors may assign money, and each member may take the own money back. No money is moved, and the wallet may have less: free of its wallet is then below 0. A goal may have 1000 assignments.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /api/v1/goals/{goalId}/assignments (the `CreateAssignment` operationId).
-func (c *ClientWithResponses) CreateAssignmentWithResponse(ctx context.Context, goalId GoalId, params *CreateAssignmentParams, body CreateAssignmentJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateAssignmentResponse, error) {
+func (c *ClientWithResponses) CreateAssignmentWithResponse(ctx context.Context, goalId openapi_types.UUID, params *CreateAssignmentParams, body CreateAssignmentJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateAssignmentResponse, error) {
 	rsp, err := c.CreateAssignment(ctx, goalId, params, body, reqEditors...)
 	if err != nil {
 		return nil, err
@@ -44071,12 +46033,12 @@ func (c *ClientWithResponses) CreateAssignmentWithResponse(ctx context.Context, 
 
 // DeleteAssignmentWithResponse Delete assignment
 //
-// Deletes an assignment, unless more of the wallet was taken back than the others assign. An assignment that took money back is not deleted if more than 999999999999.99 would then be saved for the goal: VALIDATION_ERROR with the field assignmentId.
+// Deletes one of the user's own assignments, unless more of the wallet was taken back than the others assign. An assignment that took money back is not deleted if more than 999999999999.99 would then be saved for the goal: VALIDATION_ERROR with the field assignmentId.
 //
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with DELETE /api/v1/goals/{goalId}/assignments/{assignmentId} (the `DeleteAssignment` operationId).
-func (c *ClientWithResponses) DeleteAssignmentWithResponse(ctx context.Context, goalId GoalId, assignmentId openapi_types.UUID, reqEditors ...RequestEditorFn) (*DeleteAssignmentResponse, error) {
+func (c *ClientWithResponses) DeleteAssignmentWithResponse(ctx context.Context, goalId openapi_types.UUID, assignmentId openapi_types.UUID, reqEditors ...RequestEditorFn) (*DeleteAssignmentResponse, error) {
 	rsp, err := c.DeleteAssignment(ctx, goalId, assignmentId, reqEditors...)
 	if err != nil {
 		return nil, err
@@ -44084,9 +46046,159 @@ func (c *ClientWithResponses) DeleteAssignmentWithResponse(ctx context.Context, 
 	return ParseDeleteAssignmentResponse(rsp)
 }
 
+// WithdrawGoalInvitationWithResponse Withdraw goal invitation
+//
+// Withdraws an invitation that was sent by mail and has no answer yet. Only the owner may do this. The links in its mails end.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /api/v1/goals/{goalId}/invitations/{invitationId} (the `WithdrawGoalInvitation` operationId).
+func (c *ClientWithResponses) WithdrawGoalInvitationWithResponse(ctx context.Context, goalId GoalId, invitationId InvitationId, reqEditors ...RequestEditorFn) (*WithdrawGoalInvitationResponse, error) {
+	rsp, err := c.WithdrawGoalInvitation(ctx, goalId, invitationId, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseWithdrawGoalInvitationResponse(rsp)
+}
+
+// ResendGoalInvitationWithBodyWithResponse Resend goal invitation
+//
+// Sends the mail of an invitation again, at most 3 times within a day. The invitation is then valid for another 14 days. Only the owner may do this.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/goals/{goalId}/invitations/{invitationId}/resend (the `ResendGoalInvitation` operationId).
+func (c *ClientWithResponses) ResendGoalInvitationWithBodyWithResponse(ctx context.Context, goalId GoalId, invitationId InvitationId, params *ResendGoalInvitationParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ResendGoalInvitationResponse, error) {
+	rsp, err := c.ResendGoalInvitationWithBody(ctx, goalId, invitationId, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseResendGoalInvitationResponse(rsp)
+}
+
+// ResendGoalInvitationWithResponse Resend goal invitation
+//
+// Sends the mail of an invitation again, at most 3 times within a day. The invitation is then valid for another 14 days. Only the owner may do this.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/goals/{goalId}/invitations/{invitationId}/resend (the `ResendGoalInvitation` operationId).
+func (c *ClientWithResponses) ResendGoalInvitationWithResponse(ctx context.Context, goalId GoalId, invitationId InvitationId, params *ResendGoalInvitationParams, body ResendGoalInvitationJSONRequestBody, reqEditors ...RequestEditorFn) (*ResendGoalInvitationResponse, error) {
+	rsp, err := c.ResendGoalInvitation(ctx, goalId, invitationId, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseResendGoalInvitationResponse(rsp)
+}
+
+// ListGoalMembersWithResponse List goal members
+//
+// Returns a page of the members and pending invitations of a goal, newest first, to the owner and accepted members. Rejected invitations, and those that were sent by mail and have no answer yet, are only returned to the owner.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/goals/{goalId}/members (the `ListGoalMembers` operationId).
+func (c *ClientWithResponses) ListGoalMembersWithResponse(ctx context.Context, goalId GoalId, params *ListGoalMembersParams, reqEditors ...RequestEditorFn) (*ListGoalMembersResponse, error) {
+	rsp, err := c.ListGoalMembers(ctx, goalId, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListGoalMembersResponse(rsp)
+}
+
+// RemoveGoalMemberWithResponse Remove goal member
+//
+// Removes a member of a goal with the member's assignments. The owner may remove everybody, and a member may leave.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /api/v1/goals/{goalId}/members/{memberId} (the `RemoveGoalMember` operationId).
+func (c *ClientWithResponses) RemoveGoalMemberWithResponse(ctx context.Context, goalId GoalId, memberId MemberId, params *RemoveGoalMemberParams, reqEditors ...RequestEditorFn) (*RemoveGoalMemberResponse, error) {
+	rsp, err := c.RemoveGoalMember(ctx, goalId, memberId, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRemoveGoalMemberResponse(rsp)
+}
+
+// GetGoalMemberWithResponse Get goal member
+//
+// Returns a member or a pending invitation of a goal, to the owner and accepted members. A rejected invitation is only returned to the owner.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/goals/{goalId}/members/{memberId} (the `GetGoalMember` operationId).
+func (c *ClientWithResponses) GetGoalMemberWithResponse(ctx context.Context, goalId GoalId, memberId MemberId, reqEditors ...RequestEditorFn) (*GetGoalMemberResponse, error) {
+	rsp, err := c.GetGoalMember(ctx, goalId, memberId, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetGoalMemberResponse(rsp)
+}
+
+// RespondToGoalInvitationWithBodyWithResponse Respond to goal invitation
+//
+// Accepts or rejects an invitation to a goal, which only the invited user may do, or changes the role and the share of a pending or accepted member, which only the owner may do. The assignments of a member who leaves with rejected are deleted.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PATCH /api/v1/goals/{goalId}/members/{memberId} (the `RespondToGoalInvitation` operationId).
+func (c *ClientWithResponses) RespondToGoalInvitationWithBodyWithResponse(ctx context.Context, goalId GoalId, memberId MemberId, params *RespondToGoalInvitationParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RespondToGoalInvitationResponse, error) {
+	rsp, err := c.RespondToGoalInvitationWithBody(ctx, goalId, memberId, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRespondToGoalInvitationResponse(rsp)
+}
+
+// RespondToGoalInvitationWithResponse Respond to goal invitation
+//
+// Accepts or rejects an invitation to a goal, which only the invited user may do, or changes the role and the share of a pending or accepted member, which only the owner may do. The assignments of a member who leaves with rejected are deleted.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PATCH /api/v1/goals/{goalId}/members/{memberId} (the `RespondToGoalInvitation` operationId).
+func (c *ClientWithResponses) RespondToGoalInvitationWithResponse(ctx context.Context, goalId GoalId, memberId MemberId, params *RespondToGoalInvitationParams, body RespondToGoalInvitationJSONRequestBody, reqEditors ...RequestEditorFn) (*RespondToGoalInvitationResponse, error) {
+	rsp, err := c.RespondToGoalInvitation(ctx, goalId, memberId, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRespondToGoalInvitationResponse(rsp)
+}
+
+// ShareGoalWithBodyWithResponse Share goal
+//
+// Invites a user to a goal by e-mail. Only the owner may do this. The limits are those of budgets, and invitations to budgets count towards them. With invite=true the e-mail needs no account: it receives a mail with a link that is valid for 14 days.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/goals/{goalId}/share (the `ShareGoal` operationId).
+func (c *ClientWithResponses) ShareGoalWithBodyWithResponse(ctx context.Context, goalId GoalId, params *ShareGoalParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ShareGoalResponse, error) {
+	rsp, err := c.ShareGoalWithBody(ctx, goalId, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseShareGoalResponse(rsp)
+}
+
+// ShareGoalWithResponse Share goal
+//
+// Invites a user to a goal by e-mail. Only the owner may do this. The limits are those of budgets, and invitations to budgets count towards them. With invite=true the e-mail needs no account: it receives a mail with a link that is valid for 14 days.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/goals/{goalId}/share (the `ShareGoal` operationId).
+func (c *ClientWithResponses) ShareGoalWithResponse(ctx context.Context, goalId GoalId, params *ShareGoalParams, body ShareGoalJSONRequestBody, reqEditors ...RequestEditorFn) (*ShareGoalResponse, error) {
+	rsp, err := c.ShareGoal(ctx, goalId, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseShareGoalResponse(rsp)
+}
+
 // DeleteGoalWithResponse Delete goal
 //
-// Deletes a goal with its assignments. The assigned money is then free again.
+// Deletes a goal with the assignments of all members. The assigned money is then free again. Only the owner may do this.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -44101,7 +46213,7 @@ func (c *ClientWithResponses) DeleteGoalWithResponse(ctx context.Context, id Goa
 
 // GetGoalWithResponse Get goal
 //
-// Returns a goal with its progress.
+// Returns a goal with its progress, to its owner and members.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -44116,7 +46228,7 @@ func (c *ClientWithResponses) GetGoalWithResponse(ctx context.Context, id GoalsI
 
 // UpdateGoalWithBodyWithResponse Update goal
 //
-// Changes the fields that the request contains. The currency of a goal does not change.
+// Changes the fields that the request contains. The owner and editors may do this. The currency of a goal does not change.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -44131,7 +46243,7 @@ func (c *ClientWithResponses) UpdateGoalWithBodyWithResponse(ctx context.Context
 
 // UpdateGoalWithResponse Update goal
 //
-// Changes the fields that the request contains. The currency of a goal does not change.
+// Changes the fields that the request contains. The owner and editors may do this. The currency of a goal does not change.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -49859,6 +51971,52 @@ func ParseCreateGoalResponse(rsp *http.Response) (*CreateGoalResponse, error) {
 	return response, nil
 }
 
+// ParseListGoalInvitationsResponse parses an HTTP response from a ListGoalInvitationsWithResponse call
+func ParseListGoalInvitationsResponse(rsp *http.Response) (*ListGoalInvitationsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListGoalInvitationsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ListGoalInvitationsResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers ListGoalInvitationsResponse200Headers
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
 // ParseListAssignmentsResponse parses an HTTP response from a ListAssignmentsWithResponse call
 func ParseListAssignmentsResponse(rsp *http.Response) (*ListAssignmentsResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -50006,6 +52164,370 @@ func ParseDeleteAssignmentResponse(rsp *http.Response) (*DeleteAssignmentRespons
 			headers.XRequestId = &value
 		}
 		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseWithdrawGoalInvitationResponse parses an HTTP response from a WithdrawGoalInvitationWithResponse call
+func ParseWithdrawGoalInvitationResponse(rsp *http.Response) (*WithdrawGoalInvitationResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &WithdrawGoalInvitationResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest WithdrawGoalInvitationResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers WithdrawGoalInvitationResponse200Headers
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseResendGoalInvitationResponse parses an HTTP response from a ResendGoalInvitationWithResponse call
+func ParseResendGoalInvitationResponse(rsp *http.Response) (*ResendGoalInvitationResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ResendGoalInvitationResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest ResendGoalInvitationResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 202:
+		var headers ResendGoalInvitationResponse202Headers
+		if values := rsp.Header.Values("Idempotency-Replayed"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Replayed", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotencyReplayed = &value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers202 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseListGoalMembersResponse parses an HTTP response from a ListGoalMembersWithResponse call
+func ParseListGoalMembersResponse(rsp *http.Response) (*ListGoalMembersResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListGoalMembersResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ListGoalMembersResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers ListGoalMembersResponse200Headers
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseRemoveGoalMemberResponse parses an HTTP response from a RemoveGoalMemberWithResponse call
+func ParseRemoveGoalMemberResponse(rsp *http.Response) (*RemoveGoalMemberResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &RemoveGoalMemberResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest RemoveGoalMemberResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers RemoveGoalMemberResponse200Headers
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseGetGoalMemberResponse parses an HTTP response from a GetGoalMemberWithResponse call
+func ParseGetGoalMemberResponse(rsp *http.Response) (*GetGoalMemberResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetGoalMemberResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest GetGoalMemberResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers GetGoalMemberResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseRespondToGoalInvitationResponse parses an HTTP response from a RespondToGoalInvitationWithResponse call
+func ParseRespondToGoalInvitationResponse(rsp *http.Response) (*RespondToGoalInvitationResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &RespondToGoalInvitationResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest RespondToGoalInvitationResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers RespondToGoalInvitationResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseShareGoalResponse parses an HTTP response from a ShareGoalWithResponse call
+func ParseShareGoalResponse(rsp *http.Response) (*ShareGoalResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ShareGoalResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest ShareGoalResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 201:
+		var headers ShareGoalResponse201Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		if values := rsp.Header.Values("Idempotency-Replayed"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Replayed", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotencyReplayed = &value
+		}
+		if values := rsp.Header.Values("Location"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Location", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.Location = &value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers201 = &headers
 	}
 
 	return response, nil

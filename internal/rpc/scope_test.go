@@ -125,7 +125,7 @@ func TestAdmitStepUp(t *testing.T) {
 }
 
 // TestScopesOfMethods requires that methods name known scopes, that no scope opens a method of auth
-// or of the membership of budgets that writes, and that the order of an option is that of Scopes.
+// or of the membership of budgets and goals that writes, and that the order of an option is that of Scopes.
 func TestScopesOfMethods(t *testing.T) {
 	t.Parallel()
 	var closed []string
@@ -146,7 +146,9 @@ func TestScopesOfMethods(t *testing.T) {
 			strings.HasPrefix(string(method.FullName()), "coffer.auth."), method.FullName())
 	})
 	require.ElementsMatch(t, []string{
-		"ShareBudget", "RespondToInvitation", "RemoveMember", "UpdateNotifications",
+		"ShareBudget", "RespondToInvitation", "RemoveMember", "ShareGoal",
+		"RespondToGoalInvitation", "RemoveGoalMember", "ResendGoalInvitation",
+		"WithdrawGoalInvitation", "UpdateNotifications",
 		"UpdateNotification", "DeleteNotification", "UpdateSettings", "ExportAccount",
 		"ResendInvitation", "WithdrawInvitation",
 	}, closed, "operations for tokens of sessions only")

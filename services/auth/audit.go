@@ -214,12 +214,15 @@ func (s *server) noteSharing(ctx context.Context, tx pgx.Tx, events []outbox.Rec
 func sharingOf(event outbox.Received) (kind string, what *sharing) {
 	shared, ok := event.Data.(interface {
 		GetBudgetId() string
+		GetGoalId() string
 		GetOwnerId() string
 	})
 	if !ok {
 		return "", nil
 	}
-	what = &sharing{BudgetID: shared.GetBudgetId(), OwnerID: shared.GetOwnerId()}
+	what = &sharing{
+		BudgetID: shared.GetBudgetId(), GoalID: shared.GetGoalId(), OwnerID: shared.GetOwnerId(),
+	}
 	if membership, ok := event.Data.(interface{ GetMemberId() string }); ok {
 		what.MemberID = membership.GetMemberId()
 	}
@@ -261,7 +264,8 @@ func (e auditEntry) proto() *authv1.AuditEntry {
 	}
 	if w := e.Sharing; w != nil {
 		entry.Sharing = &authv1.AuditSharing{
-			BudgetId: w.BudgetID, OwnerId: w.OwnerID, MemberId: w.MemberID, Role: w.Role,
+			BudgetId: w.BudgetID, GoalId: w.GoalID, OwnerId: w.OwnerID, MemberId: w.MemberID,
+			Role:   w.Role,
 			Status: w.Status, RemovedBy: w.RemovedBy, OwnerName: w.OwnerName,
 			MemberName: w.MemberName, Email: w.Email, Reason: w.Reason,
 		}

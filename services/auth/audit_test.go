@@ -228,6 +228,10 @@ func TestNoteSharing(t *testing.T) {
 			BudgetId: budget, OwnerId: owner.String(), MemberId: member.String(),
 			RemovedBy: owner.String(),
 		}}),
+		received(member, outbox.Received{Data: &budgetv1.InvitationAnswered{
+			GoalId: budget, OwnerId: owner.String(), MemberId: member.String(),
+			Status: "rejected",
+		}}),
 		received(member, outbox.Received{Data: &budgetv1.BudgetDeleted{}}),
 	}
 	for range 2 {
@@ -237,13 +241,17 @@ func TestNoteSharing(t *testing.T) {
 	entries := env.audit(ctx, t)
 	require.Equal(t, []string{
 		"registered", "login_succeeded", "invitation_sent", "invitation_answered", "member_updated",
-		"member_removed",
+		"member_removed", "invitation_answered",
 	}, types(entries))
+	require.Equal(t, budget, entries[0].GetSharing().GetGoalId())
+	require.Empty(t, entries[0].GetSharing().GetBudgetId())
+	entries = entries[1:]
 	require.Equal(t, owner.String(), entries[0].GetSharing().GetRemovedBy())
 	require.Equal(t, "viewer", entries[1].GetSharing().GetRole())
 	require.Equal(t, "accepted", entries[2].GetSharing().GetStatus())
 	require.Equal(t, "editor", entries[3].GetSharing().GetRole())
 	require.Equal(t, budget, entries[3].GetSharing().GetBudgetId())
+	require.Empty(t, entries[3].GetSharing().GetGoalId())
 	before := []string{
 		entries[3].GetSharing().GetOwnerName(), entries[3].GetSharing().GetMemberName(),
 	}
@@ -251,7 +259,7 @@ func TestNoteSharing(t *testing.T) {
 	require.NoError(t, err)
 	entries = env.audit(ctx, t)
 	after := []string{
-		entries[4].GetSharing().GetOwnerName(), entries[4].GetSharing().GetMemberName(),
+		entries[5].GetSharing().GetOwnerName(), entries[5].GetSharing().GetMemberName(),
 	}
 	require.Equal(t, before, after, "an entry keeps the names of its time")
 	require.NotContains(t, after, "")

@@ -7,11 +7,13 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
 	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
+	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
 	"github.com/coffer-budget/coffer/services/auth/internal/mail"
 	"github.com/coffer-budget/coffer/services/auth/mailbox"
 )
@@ -140,4 +142,17 @@ func (p post) record(t *testing.T, s *statements) {
 	require.NoError(t, err)
 	t.Cleanup(pool.Close)
 	p.db = pool
+}
+
+func TestInvitationToGoal(t *testing.T) {
+	t.Parallel()
+	p := setupMail(t)
+	event := p.invited(p.register(t, adaMail), mumMail)
+	invitation := event.Data.(*budgetv1.InvitationMailed)
+	invitation.BudgetId, invitation.BudgetName = "", ""
+	invitation.GoalId, invitation.GoalName = uuid.NewString(), "Trip"
+	p.consume(t, event)
+	sent := p.mailed(t, mumMail)
+	require.Equal(t, "Ada shares a goal with you", sent.Subject)
+	require.Contains(t, sent.Text, `the goal "Trip"`)
 }

@@ -36,7 +36,9 @@ type auditEntry struct {
 // in the event, because they are only shown. MemberID is empty for an invitation by mail. Role,
 // Status and RemovedBy are nil in the types of entries that have none.
 type sharing struct {
+	// BudgetID or GoalID is empty.
 	BudgetID  string  `json:"budgetId"`
+	GoalID    string  `json:"goalId,omitempty"`
 	OwnerID   string  `json:"ownerId"`
 	MemberID  string  `json:"memberId"`
 	Role      *string `json:"role,omitempty"`

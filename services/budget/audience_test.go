@@ -189,7 +189,7 @@ func TestEventAudience(t *testing.T) {
 				c.mails(t, c.users["owner"], c.budget.GetId(), mum)
 				c.events(t)
 				c.now = func() time.Time { return budgettest.Today.Add(mailedTTL) }
-				require.NoError(t, c.expireMailed(t.Context()))
+				require.NoError(t, c.server.members.ExpireMailed(t.Context()))
 			}, everybody(event(endedType, endedFields, newName)+notified, "owner"),
 		},
 

@@ -2,19 +2,17 @@
 // and webhooks. The ledger owns the spending and auth owns the users: this service asks them and
 // copies neither.
 //
-// Guarantees: progress is computed by the ledger when a budget is read; rights.go alone decides
-// what a user may do with a budget; a user without an accepted invitation learns nothing newer than
-// the invitation; a change, its events and its notifications commit together; and no RPC is called
-// within a database transaction.
+// Guarantees: progress is computed by the ledger when a budget is read; the package
+// sharing alone decides what a user may do with a budget or a goal; a user without an accepted
+// invitation learns nothing newer than the invitation; a change, its events and its notifications
+// commit together; and no RPC is called within a database transaction.
 //
 // The package itself implements BudgetService.
 //
 //   - budget.go: Config, Run and the background workers; consume.go: the effects of events
 //   - budgets.go, parse.go: RPCs that change budgets, and their requests
 //   - budgets_read.go, progress.go: RPCs that read budgets, and their responses
-//   - invitations.go, mailed.go, membership.go, members.go: RPCs of sharing; mailed.go has those of
-//     invitations by mail
-//   - rights.go: the permitted actions of each role, and the permitted changes of a membership
+//   - members.go: the RPCs of sharing
 //   - references.go: reports the categories of budgets to the ledger, so that it keeps or repairs
 //     them (ADR 43)
 //   - store_*.go: the SQL; errors.go: the public errors; migrations/: the schema
@@ -24,6 +22,7 @@
 // so notification has separate statements for budgets and members. Whole alerts are tested here,
 // because a check starts with a change of a budget or an event, and ends with notifications.
 //
+//   - internal/sharing shares budgets and goals: invitations, members, roles
 //   - internal/notification implements NotificationService: published events, stored notifications,
 //     alerts, live streams
 //   - internal/goals implements GoalService: amounts to save, and the money assigned to them
@@ -62,6 +61,7 @@ import (
 	"github.com/coffer-budget/coffer/services/budget/internal/export"
 	"github.com/coffer-budget/coffer/services/budget/internal/goals"
 	"github.com/coffer-budget/coffer/services/budget/internal/notification"
+	"github.com/coffer-budget/coffer/services/budget/internal/sharing"
 	"github.com/coffer-budget/coffer/services/budget/internal/webhook"
 )
 
@@ -95,6 +95,9 @@ type server struct {
 	// this package.
 	notifications *notification.Server
 	webhooks      *webhook.Server
+	// members and goalMembers share budgets and goals. goals implements GoalService.
+	members, goalMembers *sharing.Members
+	goals                *goals.Server
 	// syncs reports the categories of budgets to the ledger.
 	syncs *jobs.Worker
 	// erasures deletes the data of users whose accounts are deleted.
@@ -152,16 +155,16 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 		db: db, auth: auth, ledger: ledger, cursors: page.NewCursors(config.ServiceKey), log: log,
 		now: time.Now, newID: func() uuid.UUID { return uuid.Must(uuid.NewV7()) },
 	}
-	server.syncs = server.newSyncs()
 	server.notifications = notification.New(notification.Dependencies{
 		DB: db, Ledger: ledger, Cursors: server.cursors, Bus: bus, WakeRelay: bus.Wake, Log: log,
 		Now: server.now, NewID: server.newID,
 	})
-	server.webhooks = webhook.New(webhook.Dependencies{
+	server.syncs, server.webhooks = server.newSyncs(), webhook.New(webhook.Dependencies{
 		DB: db, Cursors: server.cursors, Sealer: seal.NewKey(config.ServiceKey, "webhook secret"),
 		PrivateAddresses: config.WebhookPrivateAddresses,
 		Log:              log, Now: server.now, NewID: server.newID,
 	})
+	server.newSharing()
 	server.erasures = server.newErasures(func(ctx context.Context) error {
 		return bus.AwaitApplied(ctx, consumerName)
 	})
@@ -194,19 +197,25 @@ func (s *server) register(
 	budgetv1.RegisterBudgetServiceServer(srv, s)
 	budgetv1.RegisterNotificationServiceServer(srv, s.notifications)
 	budgetv1.RegisterWebhookServiceServer(srv, s.webhooks)
-	saving := s.newGoals()
-	budgetv1.RegisterGoalServiceServer(srv, saving)
+	budgetv1.RegisterGoalServiceServer(srv, s.goals)
 	budgetv1.RegisterAccountServiceServer(srv, &export.Server{Dependencies: export.Dependencies{
-		Auth: s.auth, Ledger: ledger, Budgets: s, Goals: saving,
+		Auth: s.auth, Ledger: ledger, Budgets: s, Goals: s.goals,
 		Notifications: s.notifications, Webhooks: s.webhooks, ClientAddress: clientAddress,
 		Now: s.now,
 	}})
 }
 
-func (s *server) newGoals() *goals.Server {
-	return &goals.Server{Dependencies: goals.Dependencies{
-		DB: s.db, Ledger: s.ledger, Notifications: s.notifications, Cursors: s.cursors,
-		Log: s.log, Now: s.now, NewID: s.newID,
+// newSharing creates the parts that share budgets and goals, and the service of goals.
+func (s *server) newSharing() {
+	shared := sharing.Dependencies{
+		DB: s.db, Auth: s.auth, Notifications: s.notifications, Cursors: s.cursors, Log: s.log,
+		Now: s.now, NewID: s.newID,
+	}
+	s.members = &sharing.Members{Kind: sharing.Budgets, Dependencies: shared}
+	s.goalMembers = &sharing.Members{Kind: sharing.Goals, Dependencies: shared}
+	s.goals = &goals.Server{Dependencies: goals.Dependencies{
+		DB: s.db, Ledger: s.ledger, Members: s.goalMembers, Notifications: s.notifications,
+		Cursors: s.cursors, Log: s.log, Now: s.now, NewID: s.newID,
 	}}
 }
 
@@ -215,10 +224,11 @@ func (s *server) newGoals() *goals.Server {
 func (s *server) expire(ctx context.Context) error {
 	return errors.Join(
 		idem.Expire(ctx, s.db),
-		s.expireMailed(ctx),
+		s.members.ExpireMailed(ctx),
+		s.goalMembers.ExpireMailed(ctx),
 		s.notifications.Expire(ctx),
 		s.webhooks.Expire(ctx),
-		deleteInvitationTries(ctx, s.db, s.now().Add(-invitationWindow)))
+		sharing.ExpireTries(ctx, s.db, s.now()))
 }
 
 // categoriesLost returns the event of categories that no longer exist.

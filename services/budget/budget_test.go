@@ -68,8 +68,10 @@ func setupOn(t *testing.T, db *pgxpool.Pool) *bundle {
 		DB: env.db, Cursors: env.cursors, Sealer: seal.NewKey("test", "webhook secret"), Log: log,
 		Now: now, NewID: env.newID,
 	})
+	env.newSharing()
+	env.server.members.Now, env.goalMembers.Now = now, now
 	env.erasures = env.newErasures(func(context.Context) error { return nil })
-	env.GoalServiceServer = env.newGoals()
+	env.GoalServiceServer = env.goals
 	env.NotificationServiceServer, env.WebhookServiceServer = env.server.notifications, env.webhooks
 	return env
 }

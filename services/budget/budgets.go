@@ -14,6 +14,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg"
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
 	"github.com/coffer-budget/coffer/services/budget/internal/notification"
+	"github.com/coffer-budget/coffer/services/budget/internal/sharing"
 )
 
 // maxBudgets is the number of budgets that a user may own. It limits the checks for alerts that one
@@ -96,7 +97,7 @@ func (s *server) CreateBudget(
 func (s *server) UpdateBudget(
 	ctx context.Context, req *budgetv1.UpdateBudgetRequest,
 ) (*budgetv1.UpdateBudgetResponse, error) {
-	id, err := parseBudgetID(req.GetId())
+	id, err := s.members.ParseID(req.GetId())
 	if err != nil {
 		return nil, err
 	}
@@ -106,7 +107,7 @@ func (s *server) UpdateBudget(
 		return nil, err
 	}
 	// Invalid fields take precedence over a budget that does not exist or has another version.
-	before, err := s.budgetFor(ctx, s.db, id, changeBudget)
+	before, err := s.budgetFor(ctx, s.db, id, sharing.Change)
 	if err == nil && !etag.Matches(req.GetIfMatch(), before.Version) {
 		err = apierr.VersionMismatch
 	}
@@ -126,12 +127,12 @@ func (s *server) UpdateBudget(
 	}
 	defer s.release(ctx, reserved)
 	var after seenBudget
-	var members []member
+	var members []sharing.Member
 	err = pg.InTx(ctx, s.db, func(tx pgx.Tx) error {
 		if after, err = s.change(ctx, tx, id, req.GetIfMatch(), changes); err != nil {
 			return err
 		}
-		members, err = selectMembersFor(ctx, tx, after)
+		members, err = s.members.Newest(ctx, tx, after.thing(), maxMembersInBudget)
 		return err
 	})
 	if err != nil {
@@ -152,7 +153,7 @@ func (s *server) UpdateBudget(
 func (s *server) change(
 	ctx context.Context, tx pgx.Tx, id uuid.UUID, ifMatch string, changes changes,
 ) (seenBudget, error) {
-	seen, err := s.lockedBudgetFor(ctx, tx, id, changeBudget)
+	seen, err := s.lockedBudgetFor(ctx, tx, id, sharing.Change)
 	if err != nil {
 		return seenBudget{}, err
 	}
@@ -184,7 +185,7 @@ func (s *server) replace(
 	if err := s.queueCheck(ctx, tx, after); err != nil {
 		return budget{}, err
 	}
-	members, err := selectMemberIDs(ctx, tx, after.ID, []status{accepted})
+	members, err := s.members.Accepted(ctx, tx, after.ID)
 	if err != nil {
 		return budget{}, err
 	}
@@ -209,12 +210,12 @@ func (s *server) queueCheck(ctx context.Context, tx pgx.Tx, b budget) error {
 func (s *server) DeleteBudget(
 	ctx context.Context, req *budgetv1.DeleteBudgetRequest,
 ) (*budgetv1.DeleteBudgetResponse, error) {
-	id, err := parseBudgetID(req.GetId())
+	id, err := s.members.ParseID(req.GetId())
 	if err != nil {
 		return nil, err
 	}
 	err = pg.InTx(ctx, s.db, func(tx pgx.Tx) error {
-		b, err := s.lockedBudgetFor(ctx, tx, id, deleteBudget)
+		b, err := s.lockedBudgetFor(ctx, tx, id, sharing.Delete)
 		if err != nil {
 			return err
 		}
@@ -234,57 +235,34 @@ func (s *server) DeleteBudget(
 	return &budgetv1.DeleteBudgetResponse{Id: id.String()}, nil
 }
 
-// delete deletes a locked budget and returns the events for its owner and members. Users with a
-// pending invitation must not receive the budget's contents, so they are notified that the
-// invitation ended. auth ends the links of invitations by mail.
+// delete deletes a locked budget and returns the events for its owner and members.
 func (s *server) delete(
 	ctx context.Context, tx pgx.Tx, seen seenBudget,
 ) ([]notification.Addressed, error) {
-	members, err := selectMemberIDs(ctx, tx, seen.ID, []status{accepted})
-	if err != nil {
-		return nil, err
-	}
-	pendingMembers, err := selectPendingMembers(ctx, tx, seen.ID)
-	if err != nil {
-		return nil, err
-	}
-	// The members were read above, because the deletion removes them.
-	if err := deleteBudgetRow(ctx, tx, seen.ID); err != nil {
-		return nil, err
-	}
 	deleted := &budgetv1.BudgetDeleted{Budget: seen.snapshot()}
-	events := []notification.Addressed{{User: seen.OwnerID, Data: deleted}}
-	for _, id := range members {
-		events = append(events, notification.Addressed{User: id, Data: deleted})
-	}
-	for _, m := range pendingMembers {
-		events = append(events, seen.ended(m, deletedWithBudget)...)
-	}
-	return events, nil
+	return s.members.Delete(ctx, tx, seen.thing(), deleted, func() error {
+		return deleteBudgetRow(ctx, tx, seen.ID)
+	})
 }
 
 // budgetFor returns a budget if the acting user's role permits the action. It returns
 // BUDGET_NOT_FOUND for an unknown id.
 func (s *server) budgetFor(
-	ctx context.Context, q pg.Querier, id uuid.UUID, do action,
+	ctx context.Context, q pg.Querier, id uuid.UUID, do sharing.Action,
 ) (seenBudget, error) {
 	b, err := selectBudget(ctx, q, id, caller.ID(ctx))
-	switch {
-	case err != nil:
+	if err != nil {
 		return seenBudget{}, pg.IfNoRows(err, errBudgetNotFound)
-	// The contract requires 403 here, although it reveals that the budget exists.
-	case !b.role().may(do):
-		return seenBudget{}, errInsufficientPermissions
 	}
-	return b, nil
+	return b, s.members.Check(b.role(), do)
 }
 
 // lockedBudgetFor returns a budget like budgetFor, and locks it, so that the result stays true
 // until tx ends.
 func (s *server) lockedBudgetFor(
-	ctx context.Context, tx pgx.Tx, id uuid.UUID, do action,
+	ctx context.Context, tx pgx.Tx, id uuid.UUID, do sharing.Action,
 ) (seenBudget, error) {
-	if err := lockBudget(ctx, tx, id); err != nil {
+	if err := s.members.Lock(ctx, tx, id); err != nil {
 		return seenBudget{}, err
 	}
 	return s.budgetFor(ctx, tx, id, do)

@@ -13,9 +13,15 @@ import (
 	"github.com/coffer-budget/coffer/internal/etag"
 	"github.com/coffer-budget/coffer/internal/money"
 	"github.com/coffer-budget/coffer/internal/page"
-	"github.com/coffer-budget/coffer/internal/pg"
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
+	"github.com/coffer-budget/coffer/services/budget/internal/sharing"
 	"github.com/coffer-budget/coffer/services/budget/internal/spending"
+)
+
+const (
+	// maxMembersInBudget limits the members in the response of one budget; the list has all.
+	maxMembersInBudget = 200
+	maxMembersInList   = 20
 )
 
 // ListBudgets returns the acting user's own budgets and the accepted ones, newest first, with
@@ -28,12 +34,13 @@ func (s *server) ListBudgets(
 	limit, problem := page.Limit(req.Limit)
 	problems.Field(problem)
 	list := budgetList{
-		user: caller.ID(ctx), statuses: []status{accepted}, before: uuid.Max, limit: limit + 1,
+		user: caller.ID(ctx), statuses: []sharing.Status{sharing.Accepted}, before: uuid.Max,
+		limit: limit + 1,
 	}
 	switch req.GetInclude() {
 	case "":
 	case "invited":
-		list.statuses = append(list.statuses, pending)
+		list.statuses = append(list.statuses, sharing.Pending)
 	default:
 		problems.Invalid("include", "must be invited")
 	}
@@ -71,7 +78,7 @@ func (s *server) ListBudgets(
 func (s *server) GetBudget(
 	ctx context.Context, req *budgetv1.GetBudgetRequest,
 ) (*budgetv1.GetBudgetResponse, error) {
-	id, err := parseBudgetID(req.GetId())
+	id, err := s.members.ParseID(req.GetId())
 	if err != nil {
 		return nil, err
 	}
@@ -80,11 +87,11 @@ func (s *server) GetBudget(
 	if err := p.Err(); err != nil {
 		return nil, err
 	}
-	seen, err := s.budgetFor(ctx, s.db, id, readBudget)
+	seen, err := s.budgetFor(ctx, s.db, id, sharing.Read)
 	if err != nil {
 		return nil, err
 	}
-	members, err := selectMembersFor(ctx, s.db, seen)
+	members, err := s.members.Newest(ctx, s.db, seen.thing(), maxMembersInBudget)
 	if err != nil {
 		return nil, err
 	}
@@ -93,31 +100,21 @@ func (s *server) GetBudget(
 	}, nil
 }
 
-// selectMembersFor returns the newest members that the reader of the budget may see. The list of
-// members has the others, if there are more than maxMembersInBudget.
-func selectMembersFor(ctx context.Context, q pg.Querier, b seenBudget) ([]member, error) {
-	list := memberList{
-		budget: b.ID, statuses: b.role().visible(), byMail: b.role().may(readAllMembers),
-		before: newest, limit: maxMembersInBudget,
-	}
-	return selectMembers(ctx, q, list)
-}
-
 // budgetDetail adds progress and the names of members and owner, fetched concurrently. A part whose
 // service is unavailable is omitted. Neither call delays the other, and together they take at most
 // optionalTimeout. at is the day of the progress, nil for today.
 func (s *server) budgetDetail(
-	ctx context.Context, at *time.Time, seen seenBudget, members []member,
+	ctx context.Context, at *time.Time, seen seenBudget, members []sharing.Member,
 ) *budgetv1.Budget {
 	var ledgerCall sync.WaitGroup
 	var found standing
 	ledgerCall.Go(func() { found = s.standings(ctx, at, []budget{seen.budget})[0] })
-	users := s.usersOf(ctx, members, []seenBudget{seen})
+	users := s.members.UsersOf(ctx, members, []sharing.Thing{seen.thing()})
 	ledgerCall.Wait()
 	answer := seen.proto(found.today)
 	answer.Progress = found.progress
-	answer.Members = protos(members, users)
-	answer.OwnerName = seen.ownerName(users)
+	answer.Members = users.Members(members)
+	answer.OwnerName = users.OwnerName(seen.thing())
 	return answer
 }
 
@@ -131,32 +128,34 @@ func (s *server) page(
 	byID := map[uuid.UUID]*budgetv1.ListedBudget{}
 	var open []budget
 	var readable []seenBudget
+	var things []sharing.Thing
 	for i, b := range budgets {
-		if !b.role().may(readBudget) {
+		if !b.role().May(sharing.Read) {
 			answers[i] = b.invitationProto()
 			continue
 		}
 		open, readable = append(open, b.budget), append(readable, b)
+		things = append(things, b.thing())
 	}
 	// One statement reads the newest members of all readable budgets, and one RPC each the names
 	// and the spending.
-	members, err := selectMembersOf(ctx, s.db, readable, maxMembersInList)
+	members, err := s.members.NewestOf(ctx, s.db, things, maxMembersInList)
 	if err != nil {
 		return nil, err
 	}
 	var ledgerCall sync.WaitGroup
 	var found []standing
 	ledgerCall.Go(func() { found = s.standings(ctx, at, open) })
-	users := s.usersOf(ctx, members, readable)
+	users := s.members.UsersOf(ctx, members, things)
 	ledgerCall.Wait()
-	named := protos(members, users)
+	named := users.Members(members)
 	for i, b := range readable {
 		answer := b.listedProto(found[i].today)
-		answer.Progress, answer.OwnerName = found[i].progress, b.ownerName(users)
+		answer.Progress, answer.OwnerName = found[i].progress, users.OwnerName(b.thing())
 		byID[b.ID] = answer
 	}
 	for i, m := range members {
-		byID[m.BudgetID].Members = append(byID[m.BudgetID].Members, named[i])
+		byID[m.ThingID].Members = append(byID[m.ThingID].Members, named[i])
 	}
 	for i, b := range budgets {
 		if answer, ok := byID[b.ID]; ok {
@@ -179,7 +178,9 @@ func (b budget) currency() money.Currency {
 
 // seenByOwner returns the budget with the owner as its reader. A created budget has no other reader
 // yet.
-func (b budget) seenByOwner() seenBudget { return seenBudget{budget: b, UserID: b.OwnerID} }
+func (b budget) seenByOwner() seenBudget {
+	return seenBudget{budget: b, Reader: sharing.Reader{UserID: b.OwnerID}}
+}
 
 // snapshot returns the budget as events carry it, without fields that depend on the reader. The
 // type has no field that depends on the reader, so a member with a pending invitation cannot
@@ -218,15 +219,15 @@ func (b seenBudget) proto(today time.Time) *budgetv1.Budget {
 		WalletId:        snapshot.GetWalletId(),
 		CategoryIds:     snapshot.GetCategoryIds(),
 		OwnerId:         snapshot.GetOwnerId(),
-		Role:            string(owner),
+		Role:            string(sharing.Owner),
 		CreatedAt:       snapshot.GetCreatedAt(),
 		UpdatedAt:       snapshot.GetUpdatedAt(),
 		AlertThresholds: snapshot.GetAlertThresholds(),
 		Status:          b.timeframe().Status(today),
 	}
 	// The owner has no membership, and therefore no status of one.
-	if b.Role != nil {
-		message.Role = *b.Role
+	if b.MemberRole != nil {
+		message.Role = *b.MemberRole
 		message.MembershipStatus = new(string(*b.Status))
 	}
 	return message
@@ -265,7 +266,7 @@ func (b seenBudget) invitationProto() *budgetv1.ListedBudget {
 		name = *b.KnownName
 	}
 	return &budgetv1.ListedBudget{
-		Id: b.ID.String(), Name: name, OwnerId: b.OwnerID.String(), Role: *b.Role,
+		Id: b.ID.String(), Name: name, OwnerId: b.OwnerID.String(), Role: *b.MemberRole,
 		MembershipStatus: new(string(*b.Status)),
 	}
 }

@@ -4,17 +4,15 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
 	"github.com/coffer-budget/coffer/internal/outbox"
-	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
-	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/budget/internal/erasure"
 	"github.com/coffer-budget/coffer/services/budget/internal/notification"
+	"github.com/coffer-budget/coffer/services/budget/internal/sharing"
 )
 
 // consumerName is the name of the service's consumer of all events.
@@ -35,7 +33,7 @@ func (s *server) applyEvents(ctx context.Context, tx pgx.Tx, events []outbox.Rec
 	if err := s.followCategories(ctx, tx, events); err != nil {
 		return err
 	}
-	if err := s.followUsers(ctx, tx, events); err != nil {
+	if err := sharing.FollowUsers(ctx, tx, events, s.members, s.goalMembers); err != nil {
 		return err
 	}
 	if err := s.erasures.Queue(ctx, tx, events); err != nil {
@@ -61,6 +59,7 @@ func (s *server) wake() {
 func (s *server) newErasures(awaitApplied func(ctx context.Context) error) *erasure.Eraser {
 	return erasure.New(erasure.Dependencies{
 		DB: s.db, Notifications: s.notifications, DeleteBudgets: s.deleteBudgets,
+		DeleteGoals:  s.goals.DeleteAll,
 		AwaitApplied: awaitApplied, Log: s.log, Now: s.now,
 	})
 }
@@ -76,7 +75,7 @@ func (s *server) deleteBudgets(
 	}
 	var events []notification.Addressed
 	for _, b := range budgets {
-		deleted, err := s.delete(ctx, tx, seenBudget{budget: b, UserID: owner})
+		deleted, err := s.delete(ctx, tx, b.seenByOwner())
 		if err != nil {
 			return nil, err
 		}
@@ -151,97 +150,4 @@ func replaced(categories []uuid.UUID, category, target uuid.UUID) []uuid.UUID {
 		}
 	}
 	return kept
-}
-
-// followUsers attaches users to the invitations by mail to their e-mails. A user who registers
-// without the link of a mail must verify the e-mail first, unless the installation does not require
-// that: auth then publishes UserInvited.
-func (s *server) followUsers(ctx context.Context, tx pgx.Tx, events []outbox.Received) error {
-	for _, event := range events {
-		var user *authv1.User
-		switch e := event.Data.(type) {
-		case *authv1.UserRegistered:
-			if !e.GetUser().GetEmailVerified() {
-				continue
-			}
-			user = e.GetUser()
-		case *authv1.UserEmailVerified:
-			user = e.GetUser()
-		case *authv1.UserInvited:
-			user = e.GetUser()
-		default:
-			continue
-		}
-		if err := s.attach(ctx, tx, event.UserID, user.GetEmail()); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// attachment is a user whose e-mail has invitations.
-type attachment struct {
-	user  uuid.UUID
-	email string
-	now   time.Time
-	// limit is the number of invitations that the user may still receive.
-	limit int64
-}
-
-// attach makes the invitations to an e-mail pending for its user, who is notified. The owners are
-// not, because they must not learn that the e-mail has an account. Beyond the limits of the user an
-// invitation stays without a user until its owner sends it again. A repeated event finds no
-// invitation without a user.
-func (s *server) attach(ctx context.Context, tx pgx.Tx, user uuid.UUID, email string) error {
-	budgets, err := lockInviting(ctx, tx, email)
-	if err != nil || len(budgets) == 0 {
-		return err
-	}
-	a := attachment{user: user, email: email, now: s.now().UTC()}
-	a.limit, err = invitationsLeft(ctx, tx, user, a.now)
-	if err != nil || a.limit <= 0 {
-		return err
-	}
-	budgets, err = selectAttachable(ctx, tx, budgets, a)
-	if err != nil || len(budgets) == 0 {
-		return err
-	}
-	// A new invitation replaces a membership that the user rejected or left.
-	if err := deleteRejected(ctx, tx, budgets, user); err != nil {
-		return err
-	}
-	attached, err := attachUser(ctx, tx, budgets, a)
-	if err != nil {
-		return err
-	}
-	if err := insertReceived(ctx, tx, user, len(attached), a.now); err != nil {
-		return err
-	}
-	events := make([]notification.Addressed, len(attached))
-	for i, a := range attached {
-		events[i] = notification.Addressed{User: user, Data: a.sent()}
-	}
-	return s.notifications.PublishEach(ctx, tx, events...)
-}
-
-// invitationsLeft returns the number of invitations that a user may still receive. It is not
-// positive for a user who has reached a limit.
-func invitationsLeft(
-	ctx context.Context, tx pgx.Tx, user uuid.UUID, now time.Time,
-) (int64, error) {
-	// The lock of the first count is held while the second one is read.
-	unanswered, err := countPendingInvitations(ctx, tx, user)
-	if err != nil {
-		return 0, err
-	}
-	received, err := countInvitationsTo(ctx, tx, user, now.Add(-invitationWindow))
-	return min(maxPendingInvitations-unanswered, invitationsPerMember-received), err
-}
-
-// sent returns the event of an invitation for its user.
-func (i invitation) sent() *budgetv1.InvitationSent {
-	return &budgetv1.InvitationSent{
-		BudgetId: i.BudgetID.String(), BudgetName: i.BudgetName, OwnerId: i.OwnerID.String(),
-		MemberId: i.UserID.String(), Role: i.Role, SharePercent: i.sharePercent(),
-	}
 }

@@ -45,15 +45,14 @@ func TestShareBudgetLimitPerMember(t *testing.T) {
 	env := setup(t)
 	guest, friend := env.user(t, "Guest"), env.user(t, "Friend")
 	for range invitationsPerMember {
-		require.NoError(t,
-			insertInvitationTry(t.Context(), env.db, uuid.Must(uuid.NewV7()), &guest.ID, env.now()))
+		env.tries(t, uuid.New(), &guest.ID)
 	}
 	owner := env.user(t, "Owner")
 	id := env.budget(t, owner).GetId()
 	budgettest.Refuses(t, env.db, codes.ResourceExhausted, "RATE_LIMITED", pgtest.Call(owner.Ctx,
 		env.ShareBudget, &budgetv1.ShareBudgetRequest{BudgetId: id, Email: guest.Email}))
 	env.share(t, owner, id, friend, "viewer")
-	require.NoError(t, deleteInvitationTries(t.Context(), env.db, env.now().Add(time.Second)))
+	pgtest.Exec(t, env.db, `DELETE FROM invitation_tries`)
 	env.share(t, owner, id, guest, "viewer")
 }
 

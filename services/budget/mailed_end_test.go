@@ -19,6 +19,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg/pgtest"
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
 	"github.com/coffer-budget/coffer/services/budget/internal/budgettest"
+	"github.com/coffer-budget/coffer/services/budget/internal/sharing"
 )
 
 func TestResendInvitation(t *testing.T) {
@@ -79,7 +80,7 @@ func TestInvitationEnds(t *testing.T) {
 		},
 		expired: func(b *bundle, owner budgettest.User, id, _ string) error {
 			b.now = func() time.Time { return budgettest.Today.Add(mailedTTL - 1) }
-			if err := b.expireMailed(owner.Ctx); err != nil {
+			if err := b.server.members.ExpireMailed(owner.Ctx); err != nil {
 				return err
 			}
 			list, err := b.ListMembers(owner.Ctx, &budgetv1.ListMembersRequest{BudgetId: id})
@@ -87,7 +88,7 @@ func TestInvitationEnds(t *testing.T) {
 				return fmt.Errorf("the invitation ended too early: %w", err)
 			}
 			b.now = func() time.Time { return budgettest.Today.Add(mailedTTL) }
-			return b.expireMailed(owner.Ctx)
+			return b.server.members.ExpireMailed(owner.Ctx)
 		},
 		deletedWithBudget: func(b *bundle, owner budgettest.User, budgetID, _ string) error {
 			_, err := b.DeleteBudget(owner.Ctx, &budgetv1.DeleteBudgetRequest{Id: budgetID})
@@ -241,29 +242,6 @@ func TestMailedInvitationsConcurrently(t *testing.T) {
 		})
 		budgettest.RequireWinners(t, 1, errMemberAlreadyExists, errs)
 	})
-	t.Run("a withdrawal beside an acceptance finds no invitation", func(t *testing.T) {
-		t.Parallel()
-		env := setup(t)
-		owner, who := env.user(t, "Owner"), env.user(t, "Mum")
-		id := env.budget(t, owner).GetId()
-		m := env.mails(t, owner, id, mum)
-		env.apply(t, verified(who, mum))
-		err := pgtest.Behind(t, env.db, func(tx pgx.Tx) error {
-			b, found, err := env.lockedMember(who.Ctx, tx, uuid.MustParse(id), who.ID, "")
-			if err != nil {
-				return err
-			}
-			_, err = env.changeMember(who.Ctx, tx, b, found, memberChange{answer: accepted})
-			return err
-		}, func() error {
-			_, err := env.WithdrawInvitation(owner.Ctx, &budgetv1.WithdrawInvitationRequest{
-				BudgetId: id, InvitationId: m.GetInvitationId(),
-			})
-			return err
-		})
-		require.ErrorIs(t, err, errInvitationNotFound)
-		require.Equal(t, "accepted", env.members(t, owner, id)[0].GetStatus())
-	})
 	t.Run("a registration beside the deletion of the budget finds no invitation",
 		func(t *testing.T) {
 			t.Parallel()
@@ -272,7 +250,8 @@ func TestMailedInvitationsConcurrently(t *testing.T) {
 			id := env.budget(t, owner).GetId()
 			env.mails(t, owner, id, mum)
 			require.NoError(t, pgtest.Behind(t, env.db, func(tx pgx.Tx) error {
-				b, err := env.lockedBudgetFor(owner.Ctx, tx, uuid.MustParse(id), deleteBudget)
+				b, err := env.lockedBudgetFor(owner.Ctx, tx, uuid.MustParse(id),
+					sharing.Delete)
 				if err != nil {
 					return err
 				}
@@ -288,12 +267,12 @@ func TestMailedInvitationsConcurrently(t *testing.T) {
 		id := env.budget(t, owner).GetId()
 		m := env.mails(t, owner, id, mum)
 		require.NoError(t, pgtest.Behind(t, env.db, func(tx pgx.Tx) error {
-			_, found, err := env.lockedMailed(owner.Ctx, tx, uuid.MustParse(id),
-				uuid.MustParse(m.GetInvitationId()))
-			if err != nil {
+			if err := env.server.members.Lock(t.Context(), tx, uuid.MustParse(id)); err != nil {
 				return err
 			}
-			return deleteMember(t.Context(), tx, found.BudgetID, found.UserID)
+			_, err := tx.Exec(t.Context(), `DELETE FROM members WHERE invitation_id = $1`,
+				m.GetInvitationId())
+			return err
 		}, attaching(t, env, who)))
 		require.Empty(t, env.invitations(t, who))
 	})

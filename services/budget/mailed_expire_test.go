@@ -29,7 +29,7 @@ func TestExpireMailed(t *testing.T) {
 	env.events(t)
 	require.Equal(t, 1001, pgtest.Value[int](t, env.db, `SELECT count(*) FROM members`))
 	env.now = func() time.Time { return budgettest.Today.Add(mailedTTL) }
-	require.NoError(t, env.expireMailed(t.Context()))
+	require.NoError(t, env.server.members.ExpireMailed(t.Context()))
 	require.Zero(t, pgtest.Value[int](t, env.db, `SELECT count(*) FROM members`))
 	require.Len(t, env.events(t), 1001)
 }

@@ -132,7 +132,7 @@ func TestShareBudgetByMail(t *testing.T) {
 		id := env.budget(t, owner).GetId()
 		m := env.mails(t, owner, id, mum)
 		for range invitationsPerOwner - 1 {
-			require.NoError(t, insertInvitationTry(t.Context(), env.db, owner.ID, nil, env.now()))
+			env.tries(t, owner.ID, nil)
 		}
 		budgettest.Refuses(t, env.db, codes.ResourceExhausted, "RATE_LIMITED",
 			pgtest.Call(owner.Ctx, env.ShareBudget, inviteRequest(id, "dad@example.com")))
@@ -264,14 +264,12 @@ func TestFollowUsers(t *testing.T) {
 			owner, who := env.user(t, "Owner"), env.user(t, "Mum")
 			env.mails(t, owner, env.budgetNamed(t, owner, "first").GetId(), mum)
 			for range invitationsPerMember - 1 {
-				require.NoError(t,
-					insertInvitationTry(t.Context(), env.db, uuid.New(), &who.ID, env.now()))
+				env.tries(t, uuid.New(), &who.ID)
 			}
 			env.apply(t, verified(who, mum))
 			require.Len(t, env.invitations(t, who), 1)
-			sent, err := countInvitationsBy(t.Context(), env.db, owner.ID, time.Time{})
-			require.NoError(t, err)
-			require.Equal(t, int64(1), sent)
+			require.Equal(t, 1, pgtest.Value[int](t, env.db,
+				`SELECT count(*) FROM invitation_tries WHERE owner_id = $1`, owner.ID))
 
 			env.mails(t, owner, env.budgetNamed(t, owner, "second").GetId(), mum)
 			env.apply(t, verified(who, mum))

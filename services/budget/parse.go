@@ -27,16 +27,6 @@ const (
 
 var defaultThresholds = []int32{80, 100}
 
-// parseBudgetID returns INVALID_BUDGET_ID for a malformed id, and not VALIDATION_ERROR, because the
-// id is part of the path.
-func parseBudgetID(s string) (uuid.UUID, error) {
-	id, ok := text.ID(s)
-	if !ok {
-		return uuid.Nil, errInvalidBudgetID
-	}
-	return id, nil
-}
-
 // parseAt returns a day of the window whose progress is requested, or nil for today.
 func parseAt(p *apierr.Problems, at *string) *time.Time {
 	if at == nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/page"
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	"github.com/coffer-budget/coffer/services/budget/internal/sharing"
 	"github.com/coffer-budget/coffer/services/budget/internal/spending"
 )
 
@@ -117,6 +118,9 @@ func state(spent, limit int64) string {
 	return "ok"
 }
 
+// farFuture is after the days of all limits.
+var farFuture = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
+
 // ListLimits returns the present limit of a budget and the former ones, newest first (ADR 95).
 // Progress of an earlier window uses the present limit; with this list, a client can compare the
 // window with the limit that was in force. The position of a page is the first day of a limit.
@@ -124,16 +128,16 @@ func state(spent, limit int64) string {
 func (s *server) ListLimits(
 	ctx context.Context, req *budgetv1.ListLimitsRequest,
 ) (*budgetv1.ListLimitsResponse, error) {
-	id, err := parseBudgetID(req.GetBudgetId())
+	id, err := s.members.ParseID(req.GetBudgetId())
 	if err != nil {
 		return nil, err
 	}
 	limits, pagination, err := page.List(s.cursors, page.Query[limitPeriod, time.Time]{
 		Scope: "limits " + caller.ID(ctx).String() + " " + id.String(),
-		Limit: req.Limit, Cursor: req.GetCursor(), First: newest.At,
+		Limit: req.Limit, Cursor: req.GetCursor(), First: farFuture,
 		Position: func(l limitPeriod) time.Time { return l.FirstDay },
 		Select: func(before time.Time, limit int) ([]limitPeriod, error) {
-			if _, err := s.budgetFor(ctx, s.db, id, readBudget); err != nil {
+			if _, err := s.budgetFor(ctx, s.db, id, sharing.Read); err != nil {
 				return nil, err
 			}
 			return selectLimits(ctx, s.db, id, before, limit)

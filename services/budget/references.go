@@ -209,7 +209,7 @@ func (s *server) applyCurrent(
 	if len(lost) == 0 && slices.Equal(categories, held) {
 		return deleteSync(ctx, tx, due)
 	}
-	if err := lockBudget(ctx, tx, due.BudgetID); err != nil {
+	if err := s.members.Lock(ctx, tx, due.BudgetID); err != nil {
 		return err
 	}
 	seen, err := selectBudget(ctx, tx, due.BudgetID, due.OwnerID)

@@ -13,29 +13,6 @@ import (
 	"github.com/coffer-budget/coffer/services/budget/internal/budgettest"
 )
 
-func TestStatusTransitions(t *testing.T) {
-	t.Parallel()
-	allowed := map[transition]bool{
-		{absent, byOwner, pending}: true, {rejected, byOwner, pending}: true,
-		{pending, byMember, accepted}: true, {pending, byMember, rejected}: true,
-		{accepted, byMember, rejected}: true,
-	}
-	same := map[transition]bool{
-		{accepted, byMember, accepted}: true, {rejected, byMember, rejected}: true,
-	}
-	all := []status{absent, pending, accepted, rejected}
-	for _, from := range all {
-		for _, to := range all {
-			for _, by := range []actor{byOwner, byMember} {
-				changes, permitted := from.to(to, by)
-				m := transition{from, by, to}
-				require.Equal(t, allowed[m], changes, "%v", m)
-				require.Equal(t, allowed[m] || same[m], permitted, "%v", m)
-			}
-		}
-	}
-}
-
 // TestRights calls the RPC of each operation as a user in each role, with a separate budget for
 // each call.
 func TestRights(t *testing.T) {

@@ -31,6 +31,7 @@ func TestReadScopeNeverWrites(t *testing.T) {
 	_, err := writer.TestWebhook(owner.Ctx, &budgetv1.TestWebhookRequest{Id: hook})
 	require.NoError(t, err)
 	goal := writer.goal(t, owner).GetId()
+	writer.joinGoal(t, owner, goal, guest)
 	pool, denied := pgtest.ReadOnly(t, writer.db)
 	reader := setupOn(t, pool)
 	reader.auth.users = writer.auth.users
@@ -51,6 +52,10 @@ func TestReadScopeNeverWrites(t *testing.T) {
 	record(reader.ListGoals(ctx, &budgetv1.ListGoalsRequest{}))
 	record(reader.GetGoal(ctx, &budgetv1.GetGoalRequest{Id: goal}))
 	record(reader.ListAssignments(ctx, &budgetv1.ListAssignmentsRequest{GoalId: goal}))
+	record(reader.ListGoalMembers(ctx, &budgetv1.ListGoalMembersRequest{GoalId: goal}))
+	record(reader.GetGoalMember(ctx,
+		&budgetv1.GetGoalMemberRequest{GoalId: goal, MemberId: guest.ID.String()}))
+	record(reader.ListGoalInvitations(guest.Ctx, &budgetv1.ListGoalInvitationsRequest{}))
 	record(reader.ListNotifications(ctx, &budgetv1.ListNotificationsRequest{}))
 	record(reader.ListWebhooks(ctx, &budgetv1.ListWebhooksRequest{}))
 	record(reader.GetWebhook(ctx, &budgetv1.GetWebhookRequest{Id: hook}))

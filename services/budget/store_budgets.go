@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/coffer-budget/coffer/internal/pg"
+	"github.com/coffer-budget/coffer/services/budget/internal/sharing"
 )
 
 // budgetsDuplicateKey is the unique index of the duplicate rule: owner, name in any case, wallet,
@@ -36,16 +37,17 @@ type budget struct {
 	UpdatedAt time.Time `db:"updated_at"`
 }
 
-// seenBudget is a budget with its reader and the reader's membership. Role, Status and KnownName
-// are nil without a membership. selectBudget and selectBudgets read it for one reader.
+// seenBudget is a budget with its reader. selectBudget and selectBudgets read it for one reader.
 type seenBudget struct {
 	budget
-	// UserID is the reader.
-	UserID uuid.UUID `db:"user_id"`
-	Role   *string
-	Status *status
-	// KnownName is member.KnownName.
-	KnownName *string `db:"known_name"`
+	sharing.Reader
+}
+
+func (b seenBudget) role() sharing.Role { return b.RoleIn(b.OwnerID) }
+
+// thing returns the part of the budget that sharing needs.
+func (b seenBudget) thing() sharing.Thing {
+	return sharing.Thing{ID: b.ID, OwnerID: b.OwnerID, Name: b.Name, Reader: b.Reader}
 }
 
 // budgetColumns lists the columns of type budget, with the table alias b. Columns are named, so
@@ -82,14 +84,6 @@ func (b budget) args() pgx.NamedArgs {
 	}
 }
 
-// lockBudget serializes the changes of a budget and its members until tx ends. It locks nothing if
-// the budget does not exist. The rows that decide about a change must be read by a later statement:
-// only that sees the changes of the transaction that held the lock before. The lock does not block
-// inserts of rows that reference the budget.
-func lockBudget(ctx context.Context, tx pgx.Tx, id uuid.UUID) error {
-	return pg.Exec(ctx, tx, `SELECT id FROM budgets WHERE id = $1 FOR NO KEY UPDATE`, id)
-}
-
 // lockBudgetsOfCategory locks and returns an owner's budgets with a category. The order of ids is
 // the same in all calls, so two batches of events cannot deadlock. An owner has at most maxBudgets,
 // so the condition on the array needs no index.
@@ -115,78 +109,6 @@ func lockBudgetsOf(ctx context.Context, tx pgx.Tx, owner uuid.UUID) ([]budget, e
 		FOR NO KEY UPDATE`, owner)
 }
 
-// lockInviting locks the budgets with an invitation by mail to an e-mail without a user, in the
-// order of lockBudgetsOfCategory.
-func lockInviting(ctx context.Context, tx pgx.Tx, email string) ([]uuid.UUID, error) {
-	return pg.Values[uuid.UUID](ctx, tx, `
-		SELECT b.id
-		FROM budgets b
-		WHERE b.id IN (
-			SELECT m.budget_id
-			FROM members m
-			WHERE m.email = $1 AND m.user_id = m.invitation_id AND `+isByMail+`)
-		ORDER BY b.id
-		FOR NO KEY UPDATE`, email)
-}
-
-// selectAttachable returns those of the budgets whose invitation to an e-mail its user may receive:
-// the newest ones, up to the limit. It omits budgets that the user owns or in which the user has
-// another membership, except a rejected one. The budgets must be locked.
-func selectAttachable(
-	ctx context.Context, q pg.Querier, budgets []uuid.UUID, a attachment,
-) ([]uuid.UUID, error) {
-	return pg.Values[uuid.UUID](ctx, q, `
-		SELECT m.budget_id
-		FROM members m
-		JOIN budgets b ON b.id = m.budget_id
-		WHERE m.email = @email AND m.budget_id = ANY(@budgets) AND m.user_id = m.invitation_id
-			AND `+isByMail+` AND m.expires_at > @now AND b.owner_id <> @user
-			AND NOT EXISTS (
-				SELECT FROM members o
-				WHERE o.budget_id = m.budget_id AND o.user_id = @user AND o.status <> 'rejected')
-		ORDER BY m.invited_at DESC
-		LIMIT @limit`,
-		pgx.NamedArgs{
-			"email": a.email, "user": a.user, "now": a.now, "limit": a.limit, "budgets": budgets,
-		})
-}
-
-// attachUser sets the user of the invitations to an e-mail in budgets, and returns them. The
-// budgets must be locked, and the user must have no membership in them.
-func attachUser(
-	ctx context.Context, q pg.Querier, budgets []uuid.UUID, a attachment,
-) ([]invitation, error) {
-	return pg.All[invitation](ctx, q, `
-		UPDATE members m
-		SET user_id = @user
-		FROM budgets b
-		WHERE b.id = m.budget_id AND m.budget_id = ANY(@budgets) AND m.email = @email
-			AND m.user_id = m.invitation_id AND `+isByMail+`
-		RETURNING `+memberColumns+`, coalesce(m.known_name, b.name) AS budget_name, b.owner_id`,
-		pgx.NamedArgs{"email": a.email, "user": a.user, "budgets": budgets})
-}
-
-// deleteRejected deletes the memberships that a user rejected or left, which a new invitation
-// replaces.
-func deleteRejected(
-	ctx context.Context, q pg.Querier, budgets []uuid.UUID, user uuid.UUID,
-) error {
-	return pg.Exec(ctx, q, `
-		DELETE FROM members
-		WHERE budget_id = ANY($1) AND user_id = $2 AND status = 'rejected'`, budgets, user)
-}
-
-// lockExpired locks up to 1000 budgets with an expired invitation by mail.
-func lockExpired(ctx context.Context, tx pgx.Tx, now time.Time) ([]uuid.UUID, error) {
-	return pg.Values[uuid.UUID](ctx, tx, `
-		SELECT b.id
-		FROM budgets b
-		WHERE b.id IN (SELECT m.budget_id FROM members m WHERE m.expires_at <= $1 AND `+isByMail+`)
-		ORDER BY b.id
-		LIMIT 1000
-		FOR NO KEY UPDATE`, now)
-}
-
 // selectBudget returns pgx.ErrNoRows for an unknown id. It selects the membership of the user too,
 // whose status the caller must check: any user may be the reader.
 func selectBudget(ctx context.Context, q pg.Querier, id, user uuid.UUID) (seenBudget, error) {
@@ -201,7 +123,7 @@ func selectBudget(ctx context.Context, q pg.Querier, id, user uuid.UUID) (seenBu
 // one of the statuses.
 type budgetList struct {
 	user     uuid.UUID
-	statuses []status
+	statuses []sharing.Status
 	before   uuid.UUID
 	limit    int
 }

@@ -1,4 +1,5 @@
-// Package invitations sends the mails with which the budget service invites e-mails to budgets.
+// Package invitations sends the mails with which the budget service invites e-mails to budgets
+// and goals.
 //
 // The budget service owns the invitations. It searches for no account, so that neither its response
 // nor the time of that reveals whether an e-mail has one. This package does so when it consumes the
@@ -70,7 +71,7 @@ func (s *Sender) Apply(ctx context.Context, tx pgx.Tx, events []outbox.Received)
 }
 
 // send queues the mail of an invitation with a new link. Beyond the limits of the address it queues
-// none, which the owner of the budget does not learn.
+// none, which the owner of the budget or the goal does not learn.
 func (s *Sender) send(
 	ctx context.Context, tx pgx.Tx, event outbox.Received, invitation *budgetv1.InvitationMailed,
 ) error {
@@ -89,7 +90,10 @@ func (s *Sender) send(
 	m := mail.Mail{
 		ID: s.NewID(), Template: mail.Invitation, To: invitation.GetEmail(),
 		Language: inviter.Language, TTL: linkTTL, DedupeKey: event.ID.String(),
-		Params: map[string]string{"Name": inviter.Name, "Budget": invitation.GetBudgetName()},
+		Params: map[string]string{
+			"Name": inviter.Name, "Budget": invitation.GetBudgetName(),
+			"Goal": invitation.GetGoalName(),
+		},
 	}
 	queued, err := s.Mails.Queue(ctx, tx, m)
 	if err != nil {

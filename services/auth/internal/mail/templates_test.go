@@ -30,6 +30,9 @@ func TestRender(t *testing.T) {
 					"Budget": "Household www.evil.example", "Time": "2026-03-18 12:00 UTC",
 				},
 			}
+			if language == "de" {
+				due.Params["Goal"] = "Trip www.evil.example"
+			}
 			got, err := e.render(due)
 			require.NoError(t, err)
 			require.NotContains(t, got.text+got.subject, "<no value>", template)

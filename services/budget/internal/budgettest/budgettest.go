@@ -61,6 +61,8 @@ func State(t *testing.T, db *pgxpool.Pool) string {
 			|| coalesce((SELECT string_agg(a::text, ';' ORDER BY a.id) FROM assignments a), '')
 			|| coalesce((SELECT string_agg(s::text, ';' ORDER BY s.goal_id, s.wallet_id)
 				FROM goal_wallets s), '')
+			|| coalesce((SELECT string_agg(m::text, ';' ORDER BY m.goal_id, m.user_id)
+				FROM goal_members m), '')
 			|| coalesce((SELECT string_agg(n::text, ';' ORDER BY n.user_id, n.id)
 				FROM notifications n), '')
 			|| coalesce((SELECT string_agg(w::text, ';' ORDER BY w.id) FROM webhooks w), '')

@@ -2,10 +2,10 @@
 // (ADR 145).
 //
 // The event auth.v1.user.erasing with the name of this service queues an erasure in the table
-// erasures. A worker deletes the budgets and memberships of the user, and notifies the users with
-// whom the budgets were shared. It deletes the other rows in transactions of up to 5000 rows, and
-// replaces the id and the e-mail of the user in rows of other users. The last transaction deletes
-// the erasure and publishes budget.v1.user.erased. Each step can be repeated.
+// erasures. A worker deletes the budgets, goals and memberships of the user, and notifies the
+// users with whom they were shared. It deletes the other rows in transactions of up to 5000 rows,
+// and replaces the id and the e-mail of the user in rows of other users. The last transaction
+// deletes the erasure and publishes budget.v1.user.erased. Each step can be repeated.
 //
 // Events that are published for other users during the erasure have the nil UUID in the place of
 // the user. Earlier events that name the user leave the outbox, and the consumer of this service
@@ -38,8 +38,9 @@ import (
 type Dependencies struct {
 	DB            *pgxpool.Pool
 	Notifications *notification.Server
-	// DeleteBudgets deletes the budgets of an owner, and returns the events of the deletions.
-	DeleteBudgets func(
+	// DeleteBudgets and DeleteGoals delete the budgets and the goals of an owner, and return the
+	// events of the deletions.
+	DeleteBudgets, DeleteGoals func(
 		ctx context.Context, tx pgx.Tx, owner uuid.UUID) ([]notification.Addressed, error)
 	// AwaitApplied waits until the consumer of this service has applied all published events.
 	AwaitApplied func(ctx context.Context) error
@@ -92,7 +93,7 @@ func (e *Eraser) Queue(ctx context.Context, tx pgx.Tx, events []outbox.Received)
 // erase runs the steps of an erasure, and reports whether it is complete. While the outbox names
 // the user, it ends the lease, and the next poll repeats the erasure.
 func (e *Eraser) erase(ctx context.Context, of erasure) (complete bool, err error) {
-	shared := func(tx pgx.Tx) error { return e.leaveBudgets(ctx, tx, of) }
+	shared := func(tx pgx.Tx) error { return e.leave(ctx, tx, of) }
 	if err := pg.InTx(ctx, e.DB, shared); err != nil {
 		return false, err
 	}
@@ -134,15 +135,23 @@ func (e *Eraser) erase(ctx context.Context, of erasure) (complete bool, err erro
 	return complete, err
 }
 
-// leaveBudgets deletes the budgets and the memberships of a user. The owners and members of the
-// budgets are notified. Invitations by mail to the e-mail end without an event, because the event
-// would name the e-mail.
-func (e *Eraser) leaveBudgets(ctx context.Context, tx pgx.Tx, of erasure) error {
-	if err := lockBudgets(ctx, tx, of); err != nil {
+// leave deletes the budgets, the goals and the memberships of a user, with the user's assignments
+// to goals. The owners and members are notified. Invitations by mail to the e-mail end without an
+// event, because the event would name the e-mail.
+func (e *Eraser) leave(ctx context.Context, tx pgx.Tx, of erasure) error {
+	if err := lockShared(ctx, tx, of); err != nil {
 		return err
 	}
 	events, err := e.DeleteBudgets(ctx, tx, of.UserID)
 	if err != nil {
+		return err
+	}
+	deleted, err := e.DeleteGoals(ctx, tx, of.UserID)
+	if err != nil {
+		return err
+	}
+	events = append(events, deleted...)
+	if err := deleteAssignments(ctx, tx, of); err != nil {
 		return err
 	}
 	left, err := deleteMemberships(ctx, tx, of)
@@ -155,7 +164,8 @@ func (e *Eraser) leaveBudgets(ctx context.Context, tx pgx.Tx, of erasure) error 
 		}
 		events = append(events, notification.Addressed{
 			User: m.OwnerID, Data: &budgetv1.MemberRemoved{
-				BudgetId: m.BudgetID.String(), BudgetName: m.BudgetName,
+				BudgetId: m.BudgetID, BudgetName: m.BudgetName,
+				GoalId: m.GoalID, GoalName: m.GoalName,
 				OwnerId: m.OwnerID.String(), MemberId: uuid.Nil.String(),
 				RemovedBy: uuid.Nil.String(),
 			},

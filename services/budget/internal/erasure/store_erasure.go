@@ -26,17 +26,14 @@ type erasure struct {
 	Email string
 }
 
-// deletions are the statements that delete up to 5000 rows of a user. Those of budgets and members
-// are deleted before.
+// deletions are the statements that delete up to 5000 rows of a user. Budgets, goals and
+// memberships are deleted before.
 var deletions = []string{
 	`DELETE FROM webhook_deliveries WHERE ctid = ANY(ARRAY(
 		SELECT ctid FROM webhook_deliveries WHERE user_id = $1 LIMIT 5000))`,
 	`DELETE FROM webhooks WHERE user_id = $1`,
 	`DELETE FROM notifications WHERE ctid = ANY(ARRAY(
 		SELECT ctid FROM notifications WHERE user_id = $1 LIMIT 5000))`,
-	`DELETE FROM assignments WHERE ctid = ANY(ARRAY(
-		SELECT ctid FROM assignments WHERE owner_id = $1 LIMIT 5000))`,
-	`DELETE FROM goals WHERE owner_id = $1`,
 	`DELETE FROM invitation_tries WHERE owner_id = $1 OR user_id = $1`,
 	`DELETE FROM idempotency_keys WHERE scope = $1::uuid::text`,
 }
@@ -58,22 +55,44 @@ func claim(ctx context.Context, q pg.Querier, now time.Time) ([]erasure, error) 
 		RETURNING e.deletion_id, e.user_id, e.email`, now, now.Add(lease), 1)
 }
 
-// lockBudgets locks the budgets of a user, those with a membership of the user, and those with an
-// invitation to the e-mail, in the order in which all transactions lock budgets.
-func lockBudgets(ctx context.Context, tx pgx.Tx, e erasure) error {
-	return pg.Exec(ctx, tx, `
+// lockShared locks the budgets of a user, those with a membership of the user, and those with an
+// invitation to the e-mail, and then the same goals, in the order in which all transactions lock
+// them.
+func lockShared(ctx context.Context, tx pgx.Tx, e erasure) error {
+	err := pg.Exec(ctx, tx, `
 		SELECT b.id
 		FROM budgets b
 		WHERE b.owner_id = $1
 			OR b.id IN (SELECT budget_id FROM members WHERE user_id = $1 OR email = $2)
 		ORDER BY b.id
 		FOR NO KEY UPDATE`, e.UserID, e.Email)
+	if err != nil {
+		return err
+	}
+	return pg.Exec(ctx, tx, `
+		SELECT g.id
+		FROM goals g
+		WHERE g.owner_id = $1
+			OR g.id IN (SELECT goal_id FROM goal_members WHERE user_id = $1 OR email = $2)
+		ORDER BY g.id
+		FOR NO KEY UPDATE`, e.UserID, e.Email)
 }
 
-// membership is a deleted membership, or a deleted invitation to the e-mail.
+// deleteAssignments deletes the money of a user in the goals of others. The goals are locked.
+func deleteAssignments(ctx context.Context, tx pgx.Tx, e erasure) error {
+	if err := pg.Exec(ctx, tx, `DELETE FROM assignments WHERE user_id = $1`, e.UserID); err != nil {
+		return err
+	}
+	return pg.Exec(ctx, tx, `DELETE FROM goal_wallets WHERE user_id = $1`, e.UserID)
+}
+
+// membership is a deleted membership, or a deleted invitation to the e-mail. The id and the name of
+// the budget or those of the goal are empty.
 type membership struct {
-	BudgetID   uuid.UUID `db:"budget_id"`
+	BudgetID   string    `db:"budget_id"`
 	BudgetName string    `db:"budget_name"`
+	GoalID     string    `db:"goal_id"`
+	GoalName   string    `db:"goal_name"`
 	OwnerID    uuid.UUID `db:"owner_id"`
 	Status     string
 	// ByMail is true for an invitation by mail without an answer, whose owner does not know whether
@@ -83,11 +102,22 @@ type membership struct {
 
 func deleteMemberships(ctx context.Context, q pg.Querier, e erasure) ([]membership, error) {
 	return pg.All[membership](ctx, q, `
-		DELETE FROM members m
-		USING budgets b
-		WHERE b.id = m.budget_id AND (m.user_id = $1 OR m.email = $2)
-		RETURNING m.budget_id, b.name AS budget_name, b.owner_id, m.status,
-			m.status = 'pending' AND m.invitation_id IS NOT NULL AS by_mail`, e.UserID, e.Email)
+		WITH of_budgets AS (
+			DELETE FROM members m
+			USING budgets b
+			WHERE b.id = m.budget_id AND (m.user_id = $1 OR m.email = $2)
+			RETURNING m.budget_id::text, b.name AS budget_name, '' AS goal_id, '' AS goal_name,
+				b.owner_id, m.status,
+				m.status = 'pending' AND m.invitation_id IS NOT NULL AS by_mail
+		), of_goals AS (
+			DELETE FROM goal_members m
+			USING goals g
+			WHERE g.id = m.goal_id AND (m.user_id = $1 OR m.email = $2)
+			RETURNING '' AS budget_id, '' AS budget_name, m.goal_id::text, g.name AS goal_name,
+				g.owner_id, m.status,
+				m.status = 'pending' AND m.invitation_id IS NOT NULL AS by_mail
+		)
+		SELECT * FROM of_budgets UNION ALL SELECT * FROM of_goals`, e.UserID, e.Email)
 }
 
 // deleteRows runs one of deletions, and reports whether it deleted rows.

@@ -199,6 +199,7 @@ func TestExportAccount(t *testing.T) {
 	require.Equal(t, map[string]int64{
 		"user.json": 1, "wallets.jsonl": 2, "empty.jsonl": 0, "attachments/1-a": 0,
 		"goals.jsonl": 0, "assignments.jsonl": 0,
+		"goal-memberships.jsonl": 0, "goal-invitations.jsonl": 0,
 		"budgets.jsonl": 0, "memberships.jsonl": 0, "limits.jsonl": 0, "invitations.jsonl": 0,
 		"notifications.jsonl": 0, "webhooks.jsonl": 0, "deliveries.jsonl": 0,
 	}, rows)

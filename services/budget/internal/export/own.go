@@ -13,7 +13,6 @@ import (
 // A resource that was deleted after it was listed has no rows in the later files.
 var (
 	errBudgetNotFound  = apierr.New(restv1.Reason_BUDGET_NOT_FOUND)
-	errGoalNotFound    = apierr.New(restv1.Reason_GOAL_NOT_FOUND)
 	errWebhookNotFound = apierr.New(restv1.Reason_WEBHOOK_NOT_FOUND)
 )
 
@@ -149,47 +148,6 @@ func (s *Server) invitations(ctx context.Context, files *archive.Files) error {
 		func(page *budgetv1.ListInvitationsResponse) error {
 			return archive.AddRows(files, page.GetInvitations())
 		})
-}
-
-// goals writes the goals of the user, and the money that is assigned to them.
-func (s *Server) goals(ctx context.Context, files *archive.Files) error {
-	if err := files.Begin("goals.jsonl"); err != nil {
-		return err
-	}
-	var ids []string
-	err := pages(
-		func(cursor string) (*budgetv1.ListGoalsResponse, error) {
-			return s.Goals.ListGoals(ctx, &budgetv1.ListGoalsRequest{
-				Limit: new(int32(maxPage)), Cursor: cursor,
-			})
-		},
-		func(page *budgetv1.ListGoalsResponse) error {
-			for _, g := range page.GetGoals() {
-				ids = append(ids, g.GetId())
-			}
-			return archive.AddRows(files, page.GetGoals())
-		})
-	if err != nil {
-		return err
-	}
-	if err := files.Begin("assignments.jsonl"); err != nil {
-		return err
-	}
-	for _, id := range ids {
-		err := pages(
-			func(cursor string) (*budgetv1.ListAssignmentsResponse, error) {
-				return s.Goals.ListAssignments(ctx, &budgetv1.ListAssignmentsRequest{
-					GoalId: id, Limit: new(int32(maxPage)), Cursor: cursor,
-				})
-			},
-			func(page *budgetv1.ListAssignmentsResponse) error {
-				return archive.AddRows(files, page.GetAssignments())
-			})
-		if err != nil && !errors.Is(err, errGoalNotFound) {
-			return err
-		}
-	}
-	return nil
 }
 
 func (s *Server) notifications(ctx context.Context, files *archive.Files) error {

@@ -1,6 +1,7 @@
 package export
 
 import (
+	"context"
 	"io"
 	"os"
 	"strings"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/coffer-budget/coffer/internal/pg"
 	"github.com/coffer-budget/coffer/internal/pg/pgtest"
+	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
 )
 
 // tablesOf has the file with the rows of each table, or the reason why the archive of an account
@@ -18,7 +20,8 @@ var tablesOf = map[string]string{
 	"budgets": "budgets.jsonl", "budget_limits": "limits.jsonl",
 	"members": "memberships.jsonl", "notifications": "notifications.jsonl",
 	"goals": "goals.jsonl", "assignments": "assignments.jsonl",
-	"webhooks": "webhooks.jsonl", "webhook_deliveries": "deliveries.jsonl",
+	"goal_members": "goal-memberships.jsonl",
+	"webhooks":     "webhooks.jsonl", "webhook_deliveries": "deliveries.jsonl",
 
 	"goal_wallets":     "sums of assignments",
 	"alerts":           "an alert is a notification",
@@ -48,4 +51,16 @@ func TestExportTables(t *testing.T) {
 			require.Contains(t, rows, file)
 		}
 	}
+}
+
+func (nothing) ListGoalInvitations(
+	context.Context, *budgetv1.ListGoalInvitationsRequest,
+) (*budgetv1.ListGoalInvitationsResponse, error) {
+	return &budgetv1.ListGoalInvitationsResponse{}, nil
+}
+
+func (deleted) ListGoalMembers(
+	context.Context, *budgetv1.ListGoalMembersRequest,
+) (*budgetv1.ListGoalMembersResponse, error) {
+	return nil, errGoalNotFound
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/coffer-budget/coffer/internal/apierr"
 	"github.com/coffer-budget/coffer/internal/calendar"
@@ -16,48 +17,54 @@ import (
 	"github.com/coffer-budget/coffer/internal/text"
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	"github.com/coffer-budget/coffer/services/budget/internal/notification"
+	"github.com/coffer-budget/coffer/services/budget/internal/sharing"
 )
 
 // maxAssignments is the maximum number of assignments of a goal.
 const maxAssignments = 1000
 
-// CreateAssignment assigns money of a wallet to one of the acting user's goals, or takes it back.
-// The ledger checks the wallet before the transaction starts, unless money is taken back: the
-// wallet may have been deleted. Errors: GOAL_NOT_FOUND, WALLET_NOT_FOUND, ASSIGNMENT_EXCEEDS_GOAL,
-// LIMIT_REACHED, and SERVICE_UNAVAILABLE if the ledger cannot be reached.
+// CreateAssignment assigns money of one of the acting user's wallets to a goal, or takes it back.
+// The owner and editors may assign money, and each member may take the own money back. The ledger
+// checks the wallet before the transaction starts, unless money is taken back: the wallet may have
+// been deleted. Errors: GOAL_NOT_FOUND, INSUFFICIENT_PERMISSIONS, WALLET_NOT_FOUND,
+// ASSIGNMENT_EXCEEDS_GOAL, LIMIT_REACHED, and SERVICE_UNAVAILABLE if the ledger cannot be reached.
 func (s *Server) CreateAssignment(
 	ctx context.Context, req *budgetv1.CreateAssignmentRequest,
 ) (*budgetv1.CreateAssignmentResponse, error) {
-	id, err := parseGoalID(req.GetGoalId())
+	id, err := s.Members.ParseID(req.GetGoalId())
 	if err != nil {
 		return nil, err
 	}
-	owner := caller.ID(ctx)
-	call := idem.Call{Scope: owner.String(), Key: req.GetIdempotencyKey(), Request: req}
+	user := caller.ID(ctx)
+	call := idem.Call{Scope: user.String(), Key: req.GetIdempotencyKey(), Request: req}
 	resp := &budgetv1.CreateAssignmentResponse{}
 	if replayed, err := idem.Replay(ctx, s.DB, call, resp); err != nil || replayed {
 		resp.Replayed = replayed
 		return resp, err
 	}
-	g, err := selectGoal(ctx, s.DB, owner, id)
+	g, err := s.goalFor(ctx, s.DB, id, sharing.Read)
 	if err != nil {
-		return nil, pg.IfNoRows(err, errGoalNotFound)
+		return nil, err
 	}
 	created, err := parseAssignment(req, g.money())
 	if err != nil {
 		return nil, err
 	}
-	created.OwnerID, created.GoalID, created.ID = owner, id, s.NewID()
+	if err := s.Members.Check(g.role(), created.action()); err != nil {
+		return nil, err
+	}
+	created.OwnerID, created.GoalID, created.ID, created.UserID = g.OwnerID, id, s.NewID(), user
 	created.CreatedAt = s.Now().UTC()
 	if created.AmountMinor > 0 {
 		_, err := s.Ledger.CheckReferences(ctx, &ledgerv1.CheckReferencesRequest{
-			OwnerId: owner.String(), WalletId: created.WalletID.String(),
+			OwnerId: user.String(), WalletId: created.WalletID.String(),
 		})
 		if err != nil {
 			return nil, err
 		}
 	}
-	resp.Assignment = created.proto(g.money())
+	resp.Assignment = created.proto(g.money(), user)
 	resp.Replayed, err = idem.InTx(ctx, s.DB, call, resp, func(tx pgx.Tx) error {
 		return s.assign(ctx, tx, created)
 	})
@@ -67,11 +74,19 @@ func (s *Server) CreateAssignment(
 	return resp, nil
 }
 
+// action returns the action that an assignment needs. Members take back money in each role.
+func (a assignment) action() sharing.Action {
+	if a.AmountMinor < 0 {
+		return sharing.Read
+	}
+	return sharing.AssignMoney
+}
+
 // assign inserts an assignment under the lock of its goal.
 func (s *Server) assign(ctx context.Context, tx pgx.Tx, a assignment) error {
-	g, err := lockGoal(ctx, tx, a.OwnerID, a.GoalID)
+	g, err := s.lockedGoal(ctx, tx, a.GoalID, a.action())
 	if err != nil {
-		return pg.IfNoRows(err, errGoalNotFound)
+		return err
 	}
 	inserted, err := insertAssignment(ctx, tx, a)
 	if err != nil {
@@ -83,15 +98,32 @@ func (s *Server) assign(ctx context.Context, tx pgx.Tx, a assignment) error {
 	if err := addAssigned(ctx, tx, a, a.AmountMinor); err != nil {
 		return exceeds(err)
 	}
-	event := &budgetv1.AssignmentCreated{Assignment: a.proto(g.money())}
-	if err := s.Notifications.Publish(ctx, tx, event, a.OwnerID); err != nil {
-		return err
-	}
-	saved, err := s.reach(ctx, tx, &g)
+	saved, err := s.settle(ctx, tx, g, func(reader uuid.UUID) proto.Message {
+		return &budgetv1.AssignmentCreated{Assignment: a.proto(g.money(), reader)}
+	})
 	if err != nil {
 		return err
 	}
 	return saved.check("amount", g.money())
+}
+
+// settle publishes the event of an assignment, which event returns for each user who reads the
+// goal, and returns the savings of the goal.
+func (s *Server) settle(
+	ctx context.Context, tx pgx.Tx, g seenGoal, event func(reader uuid.UUID) proto.Message,
+) (savings, error) {
+	readers, err := s.readers(ctx, tx, g.goal)
+	if err != nil {
+		return savings{}, err
+	}
+	events := make([]notification.Addressed, len(readers))
+	for i, reader := range readers {
+		events[i] = notification.Addressed{User: reader, Data: event(reader)}
+	}
+	if err := s.Notifications.PublishEach(ctx, tx, events...); err != nil {
+		return savings{}, err
+	}
+	return s.reach(ctx, tx, &g.goal, readers)
 }
 
 // check returns an error with the field of a request if the sum exceeds the largest amount of the
@@ -104,28 +136,28 @@ func (s savings) check(field string, currency money.Currency) error {
 	return nil
 }
 
-// ListAssignments returns a page of the assignments of one of the acting user's goals, the newest
-// first. Errors: GOAL_NOT_FOUND.
+// ListAssignments returns a page of the assignments of a goal, the newest first, to its owner and
+// accepted members. Errors: GOAL_NOT_FOUND.
 func (s *Server) ListAssignments(
 	ctx context.Context, req *budgetv1.ListAssignmentsRequest,
 ) (*budgetv1.ListAssignmentsResponse, error) {
-	id, err := parseGoalID(req.GetGoalId())
+	id, err := s.Members.ParseID(req.GetGoalId())
 	if err != nil {
 		return nil, err
 	}
-	owner := caller.ID(ctx)
+	user := caller.ID(ctx)
 	var currency money.Currency
 	rows, pagination, err := page.List(s.Cursors, page.Query[assignment, uuid.UUID]{
-		Scope: "assignments " + owner.String() + " " + id.String(),
+		Scope: "assignments " + user.String() + " " + id.String(),
 		Limit: req.Limit, Cursor: req.GetCursor(), First: uuid.Max,
 		Position: func(a assignment) uuid.UUID { return a.ID },
 		Select: func(before uuid.UUID, limit int) ([]assignment, error) {
-			g, err := selectGoal(ctx, s.DB, owner, id)
+			g, err := s.goalFor(ctx, s.DB, id, sharing.Read)
 			if err != nil {
-				return nil, pg.IfNoRows(err, errGoalNotFound)
+				return nil, err
 			}
 			currency = g.money()
-			return selectAssignments(ctx, s.DB, g, before, limit)
+			return selectAssignments(ctx, s.DB, g.goal, before, limit)
 		},
 	})
 	if err != nil {
@@ -133,17 +165,17 @@ func (s *Server) ListAssignments(
 	}
 	resp := &budgetv1.ListAssignmentsResponse{Pagination: pagination}
 	for _, a := range rows {
-		resp.Assignments = append(resp.Assignments, a.proto(currency))
+		resp.Assignments = append(resp.Assignments, a.proto(currency, user))
 	}
 	return resp, nil
 }
 
-// DeleteAssignment deletes an assignment of one of the acting user's goals. Errors: GOAL_NOT_FOUND,
-// ASSIGNMENT_NOT_FOUND and ASSIGNMENT_EXCEEDS_GOAL.
+// DeleteAssignment deletes one of the acting user's assignments. Errors: GOAL_NOT_FOUND,
+// ASSIGNMENT_NOT_FOUND, also for one of another user, and ASSIGNMENT_EXCEEDS_GOAL.
 func (s *Server) DeleteAssignment(
 	ctx context.Context, req *budgetv1.DeleteAssignmentRequest,
 ) (*budgetv1.DeleteAssignmentResponse, error) {
-	goalID, err := parseGoalID(req.GetGoalId())
+	goalID, err := s.Members.ParseID(req.GetGoalId())
 	if err != nil {
 		return nil, err
 	}
@@ -152,9 +184,9 @@ func (s *Server) DeleteAssignment(
 		return nil, errInvalidID
 	}
 	err = pg.InTx(ctx, s.DB, func(tx pgx.Tx) error {
-		g, err := lockGoal(ctx, tx, caller.ID(ctx), goalID)
+		g, err := s.lockedGoal(ctx, tx, goalID, sharing.Read)
 		if err != nil {
-			return pg.IfNoRows(err, errGoalNotFound)
+			return err
 		}
 		deleted, err := deleteAssignment(ctx, tx, g, id)
 		if err != nil {
@@ -163,12 +195,10 @@ func (s *Server) DeleteAssignment(
 		if err := addAssigned(ctx, tx, deleted, -deleted.AmountMinor); err != nil {
 			return exceeds(err)
 		}
-		event := &budgetv1.AssignmentDeleted{Assignment: deleted.proto(g.money())}
-		if err := s.Notifications.Publish(ctx, tx, event, g.OwnerID); err != nil {
-			return err
-		}
 		// Money that was taken back counts again.
-		saved, err := s.reach(ctx, tx, &g)
+		saved, err := s.settle(ctx, tx, g, func(reader uuid.UUID) proto.Message {
+			return &budgetv1.AssignmentDeleted{Assignment: deleted.proto(g.money(), reader)}
+		})
 		if err != nil {
 			return err
 		}
@@ -188,10 +218,15 @@ func exceeds(err error) error {
 	return err
 }
 
-func (a assignment) proto(currency money.Currency) *budgetv1.Assignment {
-	return &budgetv1.Assignment{
-		Id: a.ID.String(), GoalId: a.GoalID.String(), WalletId: a.WalletID.String(),
+// proto converts the assignment for a user. The wallets of other users are private.
+func (a assignment) proto(currency money.Currency, reader uuid.UUID) *budgetv1.Assignment {
+	message := &budgetv1.Assignment{
+		Id: a.ID.String(), GoalId: a.GoalID.String(), UserId: a.UserID.String(),
 		Amount: currency.Format(a.AmountMinor), Date: a.Day.Format(calendar.DateLayout),
 		CreatedAt: calendar.FormatTime(a.CreatedAt),
 	}
+	if a.UserID == reader {
+		message.WalletId = a.WalletID.String()
+	}
+	return message
 }

@@ -26,6 +26,7 @@ func TestCreateAssignment(t *testing.T) {
 	want := &budgetv1.Assignment{
 		Id: created.GetAssignment().GetId(), GoalId: g.GetId(), WalletId: b.bank,
 		Amount: "99.50", Date: "2026-01-31", CreatedAt: "2026-03-15T12:00:00.000Z",
+		UserId: b.me.ID.String(),
 	}
 	requireEqual(t, want, created.GetAssignment())
 	again, err := b.CreateAssignment(b.me.Ctx, req)

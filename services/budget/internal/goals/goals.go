@@ -1,4 +1,5 @@
-// Package goals serves goals: amounts that a user wants to save (ADR 143).
+// Package goals serves goals: amounts that users want to save (ADR 143), alone or with the members
+// of a shared goal (ADR 149).
 //
 // Money is assigned to goals within wallets. An assignment moves nothing: the ledger and the bank
 // decide the balance of a wallet, and a wallet may have less than is assigned. The list of goals
@@ -6,11 +7,13 @@
 //
 // It guarantees that the assigned money of a wallet in a goal is never negative, also with
 // concurrent writers: the table goal_wallets has a row for each such sum, and a constraint on
-// it decides. A change, its event and the notification of a reached target commit together. The
-// target is reported once, also if money is taken back and assigned again.
+// it decides. A user sees no wallet of another user, and the members of a goal have the only
+// assignments to it: those of a member who leaves are deleted with the membership. A change, its
+// event and the notification of a reached target commit together. The target is reported once, also
+// if money is taken back and assigned again.
 //
 //   - goals.go: the RPCs that change goals; read.go: those that read them
-//   - assignments.go: the RPCs of assignments
+//   - assignments.go: the RPCs of assignments; members.go: those of members
 //   - projection.go: the progress of a goal, a pure rule; parse.go: the fields of requests
 //   - store_goals.go, store_assignments.go: the statements
 package goals
@@ -33,15 +36,17 @@ import (
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/budget/internal/notification"
+	"github.com/coffer-budget/coffer/services/budget/internal/sharing"
 )
 
-// maxGoals is the maximum number of goals of a user.
+// maxGoals is the maximum number of goals that a user owns.
 const maxGoals = 200
 
 // Dependencies are the parts of the process that the package uses.
 type Dependencies struct {
 	DB            *pgxpool.Pool
 	Ledger        ledgerv1.LedgerServiceClient
+	Members       *sharing.Members
 	Notifications *notification.Server
 	Cursors       page.Cursors
 	Log           *slog.Logger
@@ -76,7 +81,8 @@ func (s *Server) CreateGoal(
 	created.OwnerID, created.ID, created.Version = owner, s.NewID(), 1
 	created.CreatedAt = s.Now().UTC()
 	created.UpdatedAt = created.CreatedAt
-	resp.Goal = created.proto(created.progress(savings{}, s.Now(), s.timeZone(ctx)))
+	resp.Goal = created.seenByOwner().proto(
+		created.progress(savings{}, s.Now(), s.timeZone(ctx)), nil)
 	resp.Etag = etag.Format(created.Version)
 	resp.Replayed, err = idem.InTx(ctx, s.DB, call, resp, func(tx pgx.Tx) error {
 		n, err := countGoals(ctx, tx, created.OwnerID)
@@ -89,7 +95,7 @@ func (s *Server) CreateGoal(
 		if err := insertGoal(ctx, tx, created); err != nil {
 			return err
 		}
-		event := &budgetv1.GoalCreated{Goal: created.proto(nil)}
+		event := &budgetv1.GoalCreated{Goal: created.snapshot()}
 		return s.Notifications.Publish(ctx, tx, event, created.OwnerID)
 	})
 	if err != nil {
@@ -98,70 +104,82 @@ func (s *Server) CreateGoal(
 	return resp, nil
 }
 
-// UpdateGoal changes one of the acting user's goals. A lower target may be reached by the change.
-// Errors: EMPTY_UPDATE, GOAL_NOT_FOUND and VERSION_MISMATCH.
+// UpdateGoal changes a goal. The owner and editors may do it. A lower target may be reached by the
+// change. Errors: EMPTY_UPDATE, GOAL_NOT_FOUND, INSUFFICIENT_PERMISSIONS and VERSION_MISMATCH.
 func (s *Server) UpdateGoal(
 	ctx context.Context, req *budgetv1.UpdateGoalRequest,
 ) (*budgetv1.UpdateGoalResponse, error) {
-	id, err := parseGoalID(req.GetId())
+	id, err := s.Members.ParseID(req.GetId())
 	if err != nil {
 		return nil, err
 	}
 	if err := apierr.CheckChange(req); err != nil {
 		return nil, err
 	}
-	zone := s.timeZone(ctx)
-	resp := &budgetv1.UpdateGoalResponse{}
+	var after seenGoal
+	var saved savings
 	err = pg.InTx(ctx, s.DB, func(tx pgx.Tx) error {
-		before, err := lockMatching(ctx, tx, id, req.GetIfMatch())
-		if err != nil {
-			return err
-		}
-		after, err := applyUpdate(before, req)
-		if err != nil {
-			return err
-		}
-		after.Version, after.UpdatedAt = before.Version+1, s.Now().UTC()
-		if err := updateGoal(ctx, tx, after); err != nil {
-			return err
-		}
-		event := &budgetv1.GoalUpdated{Before: before.proto(nil), After: after.proto(nil)}
-		if err := s.Notifications.Publish(ctx, tx, event, after.OwnerID); err != nil {
-			return err
-		}
-		saved, err := s.reach(ctx, tx, &after)
-		if err != nil {
-			return err
-		}
-		resp.Goal = after.proto(after.progress(saved, s.Now(), zone))
-		resp.Etag = etag.Format(after.Version)
-		return nil
+		after, saved, err = s.change(ctx, tx, id, req)
+		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	return resp, nil
+	return &budgetv1.UpdateGoalResponse{
+		Goal: s.detail(ctx, after, saved), Etag: etag.Format(after.Version),
+	}, nil
 }
 
-// DeleteGoal deletes one of the acting user's goals with its assignments. Errors: GOAL_NOT_FOUND
-// and VERSION_MISMATCH.
+// change applies the changes of a request to the locked goal, and returns it with its savings.
+func (s *Server) change(
+	ctx context.Context, tx pgx.Tx, id uuid.UUID, req *budgetv1.UpdateGoalRequest,
+) (seenGoal, savings, error) {
+	g, err := s.lockMatching(ctx, tx, id, req.GetIfMatch(), sharing.Change)
+	if err != nil {
+		return seenGoal{}, savings{}, err
+	}
+	before := g.goal
+	g.goal, err = applyUpdate(before, req)
+	if err != nil {
+		return seenGoal{}, savings{}, err
+	}
+	g.Version, g.UpdatedAt = before.Version+1, s.Now().UTC()
+	if err := updateGoal(ctx, tx, g.goal); err != nil {
+		return seenGoal{}, savings{}, err
+	}
+	readers, err := s.readers(ctx, tx, g.goal)
+	if err != nil {
+		return seenGoal{}, savings{}, err
+	}
+	event := &budgetv1.GoalUpdated{
+		Before: before.snapshot(), After: g.snapshot(), UpdatedBy: g.UserID.String(),
+	}
+	if err := s.Notifications.Publish(ctx, tx, event, readers...); err != nil {
+		return seenGoal{}, savings{}, err
+	}
+	saved, err := s.reach(ctx, tx, &g.goal, readers)
+	return g, saved, err
+}
+
+// DeleteGoal deletes a goal with its members and assignments. Only the owner may do it. Errors:
+// GOAL_NOT_FOUND, INSUFFICIENT_PERMISSIONS and VERSION_MISMATCH.
 func (s *Server) DeleteGoal(
 	ctx context.Context, req *budgetv1.DeleteGoalRequest,
 ) (*budgetv1.DeleteGoalResponse, error) {
-	id, err := parseGoalID(req.GetId())
+	id, err := s.Members.ParseID(req.GetId())
 	if err != nil {
 		return nil, err
 	}
 	err = pg.InTx(ctx, s.DB, func(tx pgx.Tx) error {
-		g, err := lockMatching(ctx, tx, id, req.GetIfMatch())
+		g, err := s.lockMatching(ctx, tx, id, req.GetIfMatch(), sharing.Delete)
 		if err != nil {
 			return err
 		}
-		if err := deleteGoal(ctx, tx, g.OwnerID, g.ID); err != nil {
+		events, err := s.delete(ctx, tx, g)
+		if err != nil {
 			return err
 		}
-		event := &budgetv1.GoalDeleted{Goal: g.proto(nil)}
-		return s.Notifications.Publish(ctx, tx, event, g.OwnerID)
+		return s.Notifications.PublishEach(ctx, tx, events...)
 	})
 	if err != nil {
 		return nil, err
@@ -169,10 +187,48 @@ func (s *Server) DeleteGoal(
 	return &budgetv1.DeleteGoalResponse{Id: id.String()}, nil
 }
 
+// delete deletes a locked goal and returns the events for its owner and members.
+func (s *Server) delete(
+	ctx context.Context, tx pgx.Tx, g seenGoal,
+) ([]notification.Addressed, error) {
+	deleted := &budgetv1.GoalDeleted{Goal: g.snapshot()}
+	return s.Members.Delete(ctx, tx, g.thing(), deleted, func() error {
+		return deleteGoal(ctx, tx, g.OwnerID, g.ID)
+	})
+}
+
+// DeleteAll deletes the goals of an owner whose account is deleted, and returns the events of the
+// deletions.
+func (s *Server) DeleteAll(
+	ctx context.Context, tx pgx.Tx, owner uuid.UUID,
+) ([]notification.Addressed, error) {
+	goals, err := lockGoalsOf(ctx, tx, owner)
+	if err != nil {
+		return nil, err
+	}
+	var events []notification.Addressed
+	for _, g := range goals {
+		deleted, err := s.delete(ctx, tx, g.seenByOwner())
+		if err != nil {
+			return nil, err
+		}
+		events = append(events, deleted...)
+	}
+	return events, nil
+}
+
+// readers returns the owner and the accepted members of a goal, who receive its events.
+func (s *Server) readers(ctx context.Context, tx pgx.Tx, g goal) ([]uuid.UUID, error) {
+	members, err := s.Members.Accepted(ctx, tx, g.ID)
+	return append([]uuid.UUID{g.OwnerID}, members...), err
+}
+
 // reach returns the savings of a locked goal. If they reach the target for the first time, it
-// records the time and notifies the owner.
-func (s *Server) reach(ctx context.Context, tx pgx.Tx, g *goal) (savings, error) {
-	all, err := selectSavings(ctx, tx, g.OwnerID, []uuid.UUID{g.ID})
+// records the time and notifies the readers.
+func (s *Server) reach(
+	ctx context.Context, tx pgx.Tx, g *goal, readers []uuid.UUID,
+) (savings, error) {
+	all, err := selectSavings(ctx, tx, *g)
 	if err != nil {
 		return savings{}, err
 	}
@@ -185,19 +241,39 @@ func (s *Server) reach(ctx context.Context, tx pgx.Tx, g *goal) (savings, error)
 	if err := updateReached(ctx, tx, *g); err != nil {
 		return savings{}, err
 	}
-	event := &budgetv1.GoalReached{Goal: g.proto(nil), Saved: g.money().Format(saved.Minor)}
-	return saved, s.Notifications.Publish(ctx, tx, event, g.OwnerID)
+	event := &budgetv1.GoalReached{Goal: g.snapshot(), Saved: g.money().Format(saved.Minor)}
+	return saved, s.Notifications.Publish(ctx, tx, event, readers...)
 }
 
-// lockMatching locks one of the acting user's goals, and returns it if its version matches
-// If-Match.
-func lockMatching(ctx context.Context, tx pgx.Tx, id uuid.UUID, ifMatch string) (goal, error) {
-	g, err := lockGoal(ctx, tx, caller.ID(ctx), id)
+// goalFor returns a goal if the acting user's role permits the action.
+func (s *Server) goalFor(
+	ctx context.Context, q pg.Querier, id uuid.UUID, do sharing.Action,
+) (seenGoal, error) {
+	g, err := selectGoal(ctx, q, id, caller.ID(ctx))
 	if err != nil {
-		return goal{}, pg.IfNoRows(err, errGoalNotFound)
+		return seenGoal{}, pg.IfNoRows(err, errGoalNotFound)
 	}
-	if !etag.Matches(ifMatch, g.Version) {
-		return goal{}, apierr.VersionMismatch
+	return g, s.Members.Check(g.role(), do)
+}
+
+// lockedGoal returns a goal like goalFor, and serializes the changes of the goal, its members and
+// its assignments until tx ends.
+func (s *Server) lockedGoal(
+	ctx context.Context, tx pgx.Tx, id uuid.UUID, do sharing.Action,
+) (seenGoal, error) {
+	if err := s.Members.Lock(ctx, tx, id); err != nil {
+		return seenGoal{}, err
 	}
-	return g, nil
+	return s.goalFor(ctx, tx, id, do)
+}
+
+// lockMatching returns a goal like lockedGoal if its version matches If-Match.
+func (s *Server) lockMatching(
+	ctx context.Context, tx pgx.Tx, id uuid.UUID, ifMatch string, do sharing.Action,
+) (seenGoal, error) {
+	g, err := s.lockedGoal(ctx, tx, id, do)
+	if err == nil && !etag.Matches(ifMatch, g.Version) {
+		err = apierr.VersionMismatch
+	}
+	return g, err
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/apierr"
 	"github.com/coffer-budget/coffer/internal/pg/pgtest"
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
+	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 	"github.com/coffer-budget/coffer/services/budget/internal/budgettest"
 )
 
@@ -25,6 +26,7 @@ func TestCreateGoal(t *testing.T) {
 	want := &budgetv1.Goal{
 		Id: created.GetGoal().GetId(), Name: "Trip", Currency: "EUR", Target: "1200.50",
 		TargetDate: new("2026-08-31"), Icon: "🏝", Note: "Two weeks", OwnerId: b.me.ID.String(),
+		Role:      "owner",
 		CreatedAt: "2026-03-15T12:00:00.000Z", UpdatedAt: "2026-03-15T12:00:00.000Z",
 		Progress: &budgetv1.GoalProgress{
 			Saved: "0.00", Remaining: "1200.50", NeededPerMonth: new("200.09"),
@@ -41,8 +43,7 @@ func TestCreateGoal(t *testing.T) {
 	requireEqual(t, want, again.GetGoal())
 
 	requireEqual(t, want, b.get(t, want))
-	snapshot := b.get(t, want)
-	snapshot.Progress = nil
+	snapshot := snapshotOf(b.get(t, want))
 	events := b.events(t)
 	require.Len(t, events, 1)
 	requireEqual(t, &budgetv1.GoalCreated{Goal: snapshot}, events[0])
@@ -51,7 +52,7 @@ func TestCreateGoal(t *testing.T) {
 	_, err = b.GetGoal(stranger.Ctx, &budgetv1.GetGoalRequest{Id: want.GetId()})
 	require.ErrorIs(t, err, errGoalNotFound)
 	_, err = b.GetGoal(b.me.Ctx, &budgetv1.GetGoalRequest{Id: "x"})
-	require.ErrorIs(t, err, errInvalidGoalID)
+	require.ErrorIs(t, err, apierr.New(restv1.Reason_INVALID_GOAL_ID))
 }
 
 func TestCreateGoalProblems(t *testing.T) {
@@ -123,7 +124,7 @@ func TestUpdateGoal(t *testing.T) {
 	require.NoError(t, err)
 	want := &budgetv1.Goal{
 		Id: before.GetId(), Name: "Car", Currency: "EUR", Target: "50.00", Archived: true,
-		OwnerId: b.me.ID.String(), CreatedAt: before.GetCreatedAt(),
+		OwnerId: b.me.ID.String(), Role: "owner", CreatedAt: before.GetCreatedAt(),
 		UpdatedAt: before.GetUpdatedAt(),
 		Progress: &budgetv1.GoalProgress{
 			Saved: "0.00", Remaining: "50.00", AveragePerMonth: "0.00", State: "onTrack",
@@ -132,10 +133,11 @@ func TestUpdateGoal(t *testing.T) {
 	requireEqual(t, want, after.GetGoal())
 	require.Equal(t, `"2"`, after.GetEtag())
 	requireEqual(t, want, b.get(t, before))
-	before.Progress, want.Progress = nil, nil
 	events := b.events(t)
 	require.Len(t, events, 1)
-	requireEqual(t, &budgetv1.GoalUpdated{Before: before, After: want}, events[0])
+	requireEqual(t, &budgetv1.GoalUpdated{
+		Before: snapshotOf(before), After: snapshotOf(want), UpdatedBy: b.me.ID.String(),
+	}, events[0])
 
 	stranger := budgettest.NewUser(t, "Stranger")
 	for _, tc := range []struct {
@@ -189,8 +191,7 @@ func TestUpdateGoalReached(t *testing.T) {
 	require.NotNil(t, resp.GetGoal().ReachedAt)
 	events := b.events(t)
 	require.Len(t, events, 2)
-	reached := b.get(t, g)
-	reached.Progress = nil
+	reached := snapshotOf(b.get(t, g))
 	requireEqual(t, &budgetv1.GoalReached{Goal: reached, Saved: "60.00"}, events[1])
 	require.EqualValues(t, 1, b.notified(t))
 }
@@ -204,10 +205,9 @@ func TestDeleteGoal(t *testing.T) {
 	b.events(t)
 	_, err = b.DeleteGoal(b.me.Ctx, &budgetv1.DeleteGoalRequest{Id: g.GetId(), IfMatch: `"1"`})
 	require.NoError(t, err)
-	g.Progress = nil
 	events := b.events(t)
 	require.Len(t, events, 1)
-	requireEqual(t, &budgetv1.GoalDeleted{Goal: g}, events[0])
+	requireEqual(t, &budgetv1.GoalDeleted{Goal: snapshotOf(g)}, events[0])
 	for _, table := range []string{"goals", "assignments", "goal_wallets"} {
 		require.Zero(t, pgtest.Value[int64](t, b.DB, `SELECT count(*) FROM `+table), table)
 	}

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/google/uuid"
-
 	"github.com/coffer-budget/coffer/internal/apierr"
 	"github.com/coffer-budget/coffer/internal/calendar"
 	"github.com/coffer-budget/coffer/internal/money"
@@ -17,7 +15,6 @@ import (
 const dateProblem = "must be a date, YYYY-MM-DD, of the years 1900 to 2200"
 
 var (
-	errInvalidGoalID      = apierr.New(restv1.Reason_INVALID_GOAL_ID)
 	errGoalNotFound       = apierr.New(restv1.Reason_GOAL_NOT_FOUND)
 	errAssignmentNotFound = apierr.New(restv1.Reason_ASSIGNMENT_NOT_FOUND)
 	errExceedsGoal        = apierr.New(restv1.Reason_ASSIGNMENT_EXCEEDS_GOAL)
@@ -27,19 +24,11 @@ var (
 	errInvalidID       = apierr.NewInvalid(restv1.Reason_ASSIGNMENT_NOT_FOUND)
 
 	errGoalLimit = apierr.New(restv1.Reason_LIMIT_REACHED).
-			With("goal", fmt.Sprintf("a user may have at most %d goals", maxGoals))
+			With("goal", fmt.Sprintf("a user may own at most %d goals", maxGoals))
 	errAssignmentLimit = apierr.New(restv1.Reason_LIMIT_REACHED).
 				With("assignment", fmt.Sprintf("a goal may have at most %d assignments",
 			maxAssignments))
 )
-
-func parseGoalID(s string) (uuid.UUID, error) {
-	id, ok := text.ID(s)
-	if !ok {
-		return uuid.Nil, errInvalidGoalID
-	}
-	return id, nil
-}
 
 // parseCreate returns the goal of a request, or all problems of its fields.
 func parseCreate(req *budgetv1.CreateGoalRequest) (goal, error) {

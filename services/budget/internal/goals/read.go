@@ -3,6 +3,7 @@ package goals
 import (
 	"context"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -12,9 +13,9 @@ import (
 	"github.com/coffer-budget/coffer/internal/etag"
 	"github.com/coffer-budget/coffer/internal/money"
 	"github.com/coffer-budget/coffer/internal/page"
-	"github.com/coffer-budget/coffer/internal/pg"
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	"github.com/coffer-budget/coffer/services/budget/internal/sharing"
 )
 
 const (
@@ -25,71 +26,86 @@ const (
 	maxWallets = 1000
 )
 
-// ListGoals returns a page of the acting user's goals, newest first, and the wallets with money of
-// any of them. If the ledger is unavailable, balances are omitted, and days are in UTC.
+// ListGoals returns a page of the acting user's own goals and the accepted ones, newest first, and
+// the user's wallets with money of any of them. If the ledger is unavailable, balances are omitted,
+// and days are in UTC. If auth is unavailable, the names of owners are omitted.
 func (s *Server) ListGoals(
 	ctx context.Context, req *budgetv1.ListGoalsRequest,
 ) (*budgetv1.ListGoalsResponse, error) {
-	owner := caller.ID(ctx)
-	scope := "goals " + owner.String()
+	user := caller.ID(ctx)
+	scope := "goals " + user.String()
 	if req.Archived != nil {
 		scope += " " + strconv.FormatBool(req.GetArchived())
 	}
-	goals, pagination, err := page.List(s.Cursors, page.Query[goal, uuid.UUID]{
+	goals, pagination, err := page.List(s.Cursors, page.Query[seenGoal, uuid.UUID]{
 		Scope: scope, Limit: req.Limit, Cursor: req.GetCursor(), First: uuid.Max,
-		Position: func(g goal) uuid.UUID { return g.ID },
-		Select: func(before uuid.UUID, limit int) ([]goal, error) {
+		Position: func(g seenGoal) uuid.UUID { return g.ID },
+		Select: func(before uuid.UUID, limit int) ([]seenGoal, error) {
 			return selectGoals(ctx, s.DB, goalList{
-				owner: owner, archived: req.Archived, before: before, limit: limit,
+				user: user, archived: req.Archived, before: before, limit: limit,
 			})
 		},
 	})
 	if err != nil {
 		return nil, err
 	}
-	ids := make([]uuid.UUID, len(goals))
+	stored, things := make([]goal, len(goals)), make([]sharing.Thing, len(goals))
 	for i, g := range goals {
-		ids[i] = g.ID
+		stored[i], things[i] = g.goal, g.thing()
 	}
-	saved, err := selectSavings(ctx, s.DB, owner, ids)
+	saved, err := selectSavings(ctx, s.DB, stored...)
 	if err != nil {
 		return nil, err
 	}
-	wallets, err := selectAssigned(ctx, s.DB, owner)
+	wallets, err := selectAssigned(ctx, s.DB, user)
 	if err != nil {
 		return nil, err
 	}
-	balances := s.balances(ctx, wallets)
+	var ledgerCall sync.WaitGroup
+	var balances *ledgerv1.ReadBalancesResponse
+	ledgerCall.Go(func() { balances = s.balances(ctx, wallets) })
+	users := s.Members.UsersOf(ctx, nil, things)
+	ledgerCall.Wait()
 	now, zone := s.Now(), balances.GetTimeZone()
 	resp := &budgetv1.ListGoalsResponse{
 		Pagination: pagination, Wallets: compare(wallets, balances),
 	}
 	for _, g := range goals {
-		resp.Goals = append(resp.Goals, g.proto(g.progress(saved[g.ID], now, zone)))
+		progress := g.progress(saved[g.ID], now, zone)
+		resp.Goals = append(resp.Goals, g.proto(progress, users.OwnerName(g.thing())))
 	}
 	return resp, nil
 }
 
-// GetGoal returns one of the acting user's goals. Errors: GOAL_NOT_FOUND.
+// GetGoal returns a goal to its owner and accepted members. Errors: GOAL_NOT_FOUND.
 func (s *Server) GetGoal(
 	ctx context.Context, req *budgetv1.GetGoalRequest,
 ) (*budgetv1.GetGoalResponse, error) {
-	id, err := parseGoalID(req.GetId())
+	id, err := s.Members.ParseID(req.GetId())
 	if err != nil {
 		return nil, err
 	}
-	g, err := selectGoal(ctx, s.DB, caller.ID(ctx), id)
+	g, err := s.goalFor(ctx, s.DB, id, sharing.Read)
 	if err != nil {
-		return nil, pg.IfNoRows(err, errGoalNotFound)
+		return nil, err
 	}
-	saved, err := selectSavings(ctx, s.DB, g.OwnerID, []uuid.UUID{id})
+	saved, err := selectSavings(ctx, s.DB, g.goal)
 	if err != nil {
 		return nil, err
 	}
 	return &budgetv1.GetGoalResponse{
-		Goal: g.proto(g.progress(saved[id], s.Now(), s.timeZone(ctx))),
-		Etag: etag.Format(g.Version),
+		Goal: s.detail(ctx, g, saved[id]), Etag: etag.Format(g.Version),
 	}, nil
+}
+
+// detail adds the progress and the name of the owner, fetched concurrently.
+func (s *Server) detail(ctx context.Context, g seenGoal, saved savings) *budgetv1.Goal {
+	var ledgerCall sync.WaitGroup
+	var zone string
+	ledgerCall.Go(func() { zone = s.timeZone(ctx) })
+	users := s.Members.UsersOf(ctx, nil, []sharing.Thing{g.thing()})
+	ledgerCall.Wait()
+	return g.proto(g.progress(saved, s.Now(), zone), users.OwnerName(g.thing()))
 }
 
 // timeZone returns the time zone of the acting user. It is empty, which means UTC, without settings
@@ -144,8 +160,15 @@ func compare(of []assigned, balances *ledgerv1.ReadBalancesResponse) []*budgetv1
 
 func (g goal) money() money.Currency { return money.CurrencyOf(g.Currency) }
 
-// proto converts the goal. Events have no progress.
-func (g goal) proto(progress *budgetv1.GoalProgress) *budgetv1.Goal {
+// proto converts the goal for its reader.
+func (g seenGoal) proto(progress *budgetv1.GoalProgress, ownerName *string) *budgetv1.Goal {
+	message := g.snapshot()
+	message.Progress, message.Role, message.OwnerName = progress, string(g.role()), ownerName
+	return message
+}
+
+// snapshot returns the goal as events carry it, without fields that depend on the reader.
+func (g goal) snapshot() *budgetv1.Goal {
 	message := &budgetv1.Goal{
 		Id:        g.ID.String(),
 		Name:      g.Name,
@@ -157,7 +180,6 @@ func (g goal) proto(progress *budgetv1.GoalProgress) *budgetv1.Goal {
 		OwnerId:   g.OwnerID.String(),
 		CreatedAt: calendar.FormatTime(g.CreatedAt),
 		UpdatedAt: calendar.FormatTime(g.UpdatedAt),
-		Progress:  progress,
 	}
 	if g.TargetDate != nil {
 		message.TargetDate = new(g.TargetDate.Format(calendar.DateLayout))

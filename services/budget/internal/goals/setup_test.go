@@ -19,11 +19,13 @@ import (
 	"github.com/coffer-budget/coffer/internal/page"
 	"github.com/coffer-budget/coffer/internal/pg"
 	"github.com/coffer-budget/coffer/internal/pg/pgtest"
+	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 	"github.com/coffer-budget/coffer/services/budget/internal/budgettest"
 	"github.com/coffer-budget/coffer/services/budget/internal/notification"
+	"github.com/coffer-budget/coffer/services/budget/internal/sharing"
 )
 
 // ledger has the balances of wallets in EUR. It knows no other wallets.
@@ -64,10 +66,41 @@ func (l *ledger) ReadBalances(
 	return resp, l.unavailable
 }
 
+// auth knows users by id and e-mail, unless it is unavailable.
+type auth struct {
+	authv1.AuthServiceClient
+	users       []*authv1.User
+	unavailable error
+}
+
+func (a *auth) GetUsers(
+	_ context.Context, req *authv1.GetUsersRequest, _ ...grpc.CallOption,
+) (*authv1.GetUsersResponse, error) {
+	resp := &authv1.GetUsersResponse{}
+	for _, u := range a.users {
+		if slices.Contains(req.GetIds(), u.GetId()) {
+			resp.Users = append(resp.Users, u)
+		}
+	}
+	return resp, a.unavailable
+}
+
+func (a *auth) FindUserByEmail(
+	_ context.Context, req *authv1.FindUserByEmailRequest, _ ...grpc.CallOption,
+) (*authv1.FindUserByEmailResponse, error) {
+	for _, u := range a.users {
+		if u.GetEmail() == req.GetEmail() {
+			return &authv1.FindUserByEmailResponse{User: u}, a.unavailable
+		}
+	}
+	return nil, apierr.New(restv1.Reason_USER_NOT_FOUND).GRPCStatus().Err()
+}
+
 // bundle is a server on a separate database, with a user and two wallets.
 type bundle struct {
 	*Server
 	ledger        *ledger
+	auth          auth
 	me            budgettest.User
 	bank, savings string
 }
@@ -81,15 +114,19 @@ func setup(t *testing.T) *bundle {
 		savings: "00000000-0000-7000-8000-000000000002",
 	}
 	b.ledger.balances[b.bank], b.ledger.balances[b.savings] = 500_00, 1000_00
-	now := func() time.Time { return budgettest.Today }
-	b.Server = &Server{Dependencies: Dependencies{
-		DB: db, Ledger: b.ledger, Cursors: page.NewCursors("test"), Log: log,
-		Now: now, NewID: budgettest.NewID,
-	}}
-	b.Notifications = notification.New(notification.Dependencies{
-		DB: db, Cursors: b.Cursors, WakeRelay: func() {}, Log: log, Now: now,
+	cursors, now := page.NewCursors("test"), func() time.Time { return budgettest.Today }
+	notifications := notification.New(notification.Dependencies{
+		DB: db, Cursors: cursors, WakeRelay: func() {}, Log: log, Now: now,
 		NewID: budgettest.NewID,
 	})
+	b.Server = &Server{Dependencies: Dependencies{
+		DB: db, Ledger: b.ledger, Notifications: notifications, Cursors: cursors, Log: log,
+		Now: now, NewID: budgettest.NewID,
+	}}
+	b.Members = &sharing.Members{Kind: sharing.Goals, Dependencies: sharing.Dependencies{
+		DB: db, Auth: &b.auth, Notifications: notifications, Cursors: cursors, Log: log, Now: now,
+		NewID: budgettest.NewID,
+	}}
 	return b
 }
 
@@ -190,6 +227,13 @@ func (b *bundle) raceFor(t *testing.T, goal *budgetv1.Goal, call func(i int) err
 	require.NoError(t, tx.Rollback(t.Context()))
 	racing.Wait()
 	return errs
+}
+
+// snapshotOf returns a goal as events contain it.
+func snapshotOf(g *budgetv1.Goal) *budgetv1.Goal {
+	snapshot := proto.CloneOf(g)
+	snapshot.Progress, snapshot.Role, snapshot.OwnerName = nil, "", nil
+	return snapshot
 }
 
 func requireEqual(t *testing.T, want, got proto.Message) {

@@ -81,9 +81,11 @@ func notifies(data proto.Message, user uuid.UUID) bool {
 	switch event := data.(type) {
 	case *budgetv1.BudgetThresholdReached, *budgetv1.BudgetCategoriesLost, *budgetv1.GoalReached:
 		return true
-	// The owner deleted the budget.
+	// The owner deleted the budget or the goal.
 	case *budgetv1.BudgetDeleted:
 		return user.String() != event.GetBudget().GetOwnerId()
+	case *budgetv1.GoalDeleted:
+		return user.String() != event.GetGoal().GetOwnerId()
 	// The owner invited.
 	case *budgetv1.InvitationSent:
 		return user.String() == event.GetMemberId()

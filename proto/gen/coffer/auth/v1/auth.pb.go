@@ -354,9 +354,9 @@ func (x *AuditEntry) GetTokenName() string {
 // AuditSharing describes an event between the owner and a member of a shared budget.
 type AuditSharing struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Id of the budget, a UUID.
+	// Id of the budget, a UUID. Absent if a goal is shared.
 	BudgetId string `protobuf:"bytes,1,opt,name=budget_id,json=budgetId,proto3" json:"budget_id,omitempty"`
-	// Id of the budget's owner, a UUID.
+	// Id of the owner of the budget or the goal, a UUID.
 	OwnerId string `protobuf:"bytes,2,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
 	// User id of the member, a UUID. Absent if the invitation was sent by mail, until it is answered.
 	MemberId string `protobuf:"bytes,3,opt,name=member_id,json=memberId,proto3" json:"member_id,omitempty"`
@@ -373,9 +373,11 @@ type AuditSharing struct {
 	MemberName *string `protobuf:"bytes,8,opt,name=member_name,json=memberName,proto3,oneof" json:"member_name,omitempty"`
 	// The invited e-mail, if the invitation was sent by mail. Only with invitation_sent and invitation_ended.
 	Email *string `protobuf:"bytes,9,opt,name=email,proto3,oneof" json:"email,omitempty"`
-	// Why the invitation ended: withdrawn by the owner, expired after 14 days, or deleted with the budget. Only with
-	// invitation_ended.
-	Reason        *string `protobuf:"bytes,10,opt,name=reason,proto3,oneof" json:"reason,omitempty"`
+	// Why the invitation ended: withdrawn by the owner, expired after 14 days, or deleted with the budget or the goal.
+	// Only with invitation_ended.
+	Reason *string `protobuf:"bytes,10,opt,name=reason,proto3,oneof" json:"reason,omitempty"`
+	// Id of the goal, a UUID. Absent if a budget is shared.
+	GoalId        string `protobuf:"bytes,11,opt,name=goal_id,json=goalId,proto3" json:"goal_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -476,6 +478,13 @@ func (x *AuditSharing) GetEmail() string {
 func (x *AuditSharing) GetReason() string {
 	if x != nil && x.Reason != nil {
 		return *x.Reason
+	}
+	return ""
+}
+
+func (x *AuditSharing) GetGoalId() string {
+	if x != nil {
+		return x.GoalId
 	}
 	return ""
 }
@@ -4236,9 +4245,9 @@ const file_coffer_auth_v1_auth_proto_rawDesc = "" +
 	"\v_user_agentB\n" +
 	"\n" +
 	"\b_sharingB\r\n" +
-	"\v_token_name\"\xef\x03\n" +
-	"\fAuditSharing\x12\x1b\n" +
-	"\tbudget_id\x18\x01 \x01(\tR\bbudgetId\x12\x19\n" +
+	"\v_token_name\"\x94\x04\n" +
+	"\fAuditSharing\x12!\n" +
+	"\tbudget_id\x18\x01 \x01(\tB\x04\xf8\xb5\x18\x01R\bbudgetId\x12\x19\n" +
 	"\bowner_id\x18\x02 \x01(\tR\aownerId\x12!\n" +
 	"\tmember_id\x18\x03 \x01(\tB\x04\xf8\xb5\x18\x01R\bmemberId\x12*\n" +
 	"\x04role\x18\x04 \x01(\tB\x11¶\x18\rviewer editorH\x00R\x04role\x88\x01\x01\x122\n" +
@@ -4251,7 +4260,8 @@ const file_coffer_auth_v1_auth_proto_rawDesc = "" +
 	"memberName\x88\x01\x01\x12\x19\n" +
 	"\x05email\x18\t \x01(\tH\x05R\x05email\x88\x01\x01\x12:\n" +
 	"\x06reason\x18\n" +
-	" \x01(\tB\x1d¶\x18\x19withdrawn expired deletedH\x06R\x06reason\x88\x01\x01B\a\n" +
+	" \x01(\tB\x1d¶\x18\x19withdrawn expired deletedH\x06R\x06reason\x88\x01\x01\x12\x1d\n" +
+	"\agoal_id\x18\v \x01(\tB\x04\xf8\xb5\x18\x01R\x06goalIdB\a\n" +
 	"\x05_roleB\t\n" +
 	"\a_statusB\r\n" +
 	"\v_removed_byB\r\n" +

@@ -387,13 +387,13 @@ func (x *BudgetCategoriesLost) GetRemainingCategoryIds() []string {
 	return nil
 }
 
-// InvitationSent is published when a user is invited to a budget. Subject: budget.v1.invitation.sent. Audience: the
-// invited user and the owner. If the invitation was sent by mail, only the invited user receives it.
+// InvitationSent is published when a user is invited to a budget or a goal. Subject: budget.v1.invitation.sent. Audience:
+// the invited user and the owner. If the invitation was sent by mail, only the invited user receives it.
 type InvitationSent struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Id of the budget.
+	// Id of the budget, if a budget is shared.
 	BudgetId string `protobuf:"bytes,1,opt,name=budget_id,json=budgetId,proto3" json:"budget_id,omitempty"`
-	// Name of the budget.
+	// Name of the budget, if a budget is shared.
 	BudgetName string `protobuf:"bytes,2,opt,name=budget_name,json=budgetName,proto3" json:"budget_name,omitempty"`
 	// User id of the owner.
 	OwnerId string `protobuf:"bytes,3,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
@@ -402,7 +402,11 @@ type InvitationSent struct {
 	// Role in the invitation: viewer or editor.
 	Role string `protobuf:"bytes,5,opt,name=role,proto3" json:"role,omitempty"`
 	// Share in percent, with at most two decimals. Absent if there is none.
-	SharePercent  *string `protobuf:"bytes,6,opt,name=share_percent,json=sharePercent,proto3,oneof" json:"share_percent,omitempty"`
+	SharePercent *string `protobuf:"bytes,6,opt,name=share_percent,json=sharePercent,proto3,oneof" json:"share_percent,omitempty"`
+	// Id of the goal, if a goal is shared.
+	GoalId string `protobuf:"bytes,7,opt,name=goal_id,json=goalId,proto3" json:"goal_id,omitempty"`
+	// Name of the goal, if a goal is shared.
+	GoalName      string `protobuf:"bytes,8,opt,name=goal_name,json=goalName,proto3" json:"goal_name,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -479,13 +483,27 @@ func (x *InvitationSent) GetSharePercent() string {
 	return ""
 }
 
+func (x *InvitationSent) GetGoalId() string {
+	if x != nil {
+		return x.GoalId
+	}
+	return ""
+}
+
+func (x *InvitationSent) GetGoalName() string {
+	if x != nil {
+		return x.GoalName
+	}
+	return ""
+}
+
 // InvitationMailed is published when the owner invites an e-mail by mail, and when the owner sends the mail again. Subject:
 // budget.v1.invitation.mailed. Audience: the owner.
 type InvitationMailed struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Id of the budget.
+	// Id of the budget, if a budget is shared.
 	BudgetId string `protobuf:"bytes,1,opt,name=budget_id,json=budgetId,proto3" json:"budget_id,omitempty"`
-	// Name of the budget.
+	// Name of the budget, if a budget is shared.
 	BudgetName string `protobuf:"bytes,2,opt,name=budget_name,json=budgetName,proto3" json:"budget_name,omitempty"`
 	// User id of the owner.
 	OwnerId string `protobuf:"bytes,3,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
@@ -498,7 +516,11 @@ type InvitationMailed struct {
 	// Share in percent, with at most two decimals. Absent if there is none.
 	SharePercent *string `protobuf:"bytes,7,opt,name=share_percent,json=sharePercent,proto3,oneof" json:"share_percent,omitempty"`
 	// True if the mail was sent again.
-	Again         bool `protobuf:"varint,8,opt,name=again,proto3" json:"again,omitempty"`
+	Again bool `protobuf:"varint,8,opt,name=again,proto3" json:"again,omitempty"`
+	// Id of the goal, if a goal is shared.
+	GoalId string `protobuf:"bytes,9,opt,name=goal_id,json=goalId,proto3" json:"goal_id,omitempty"`
+	// Name of the goal, if a goal is shared.
+	GoalName      string `protobuf:"bytes,10,opt,name=goal_name,json=goalName,proto3" json:"goal_name,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -589,13 +611,27 @@ func (x *InvitationMailed) GetAgain() bool {
 	return false
 }
 
+func (x *InvitationMailed) GetGoalId() string {
+	if x != nil {
+		return x.GoalId
+	}
+	return ""
+}
+
+func (x *InvitationMailed) GetGoalName() string {
+	if x != nil {
+		return x.GoalName
+	}
+	return ""
+}
+
 // InvitationEnded is published when an invitation that was sent by mail ends without an answer. Subject:
 // budget.v1.invitation.ended. Audience: the owner. An invited user who has an account receives MemberRemoved.
 type InvitationEnded struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Id of the budget.
+	// Id of the budget, if a budget is shared.
 	BudgetId string `protobuf:"bytes,1,opt,name=budget_id,json=budgetId,proto3" json:"budget_id,omitempty"`
-	// Name of the budget.
+	// Name of the budget, if a budget is shared.
 	BudgetName string `protobuf:"bytes,2,opt,name=budget_name,json=budgetName,proto3" json:"budget_name,omitempty"`
 	// User id of the owner.
 	OwnerId string `protobuf:"bytes,3,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
@@ -603,8 +639,12 @@ type InvitationEnded struct {
 	InvitationId string `protobuf:"bytes,4,opt,name=invitation_id,json=invitationId,proto3" json:"invitation_id,omitempty"`
 	// The invited e-mail.
 	Email string `protobuf:"bytes,5,opt,name=email,proto3" json:"email,omitempty"`
-	// withdrawn by the owner, expired after 14 days, or deleted with the budget.
-	Reason        string `protobuf:"bytes,6,opt,name=reason,proto3" json:"reason,omitempty"`
+	// withdrawn by the owner, expired after 14 days, or deleted with the budget or the goal.
+	Reason string `protobuf:"bytes,6,opt,name=reason,proto3" json:"reason,omitempty"`
+	// Id of the goal, if a goal is shared.
+	GoalId string `protobuf:"bytes,7,opt,name=goal_id,json=goalId,proto3" json:"goal_id,omitempty"`
+	// Name of the goal, if a goal is shared.
+	GoalName      string `protobuf:"bytes,8,opt,name=goal_name,json=goalName,proto3" json:"goal_name,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -681,14 +721,28 @@ func (x *InvitationEnded) GetReason() string {
 	return ""
 }
 
-// InvitationAnswered is published when a user accepts or rejects an invitation, or leaves a budget. Subject:
-// budget.v1.invitation.answered. Audience: the member and the owner. A member who rejects receives the budget's name as
-// the invitation had it.
+func (x *InvitationEnded) GetGoalId() string {
+	if x != nil {
+		return x.GoalId
+	}
+	return ""
+}
+
+func (x *InvitationEnded) GetGoalName() string {
+	if x != nil {
+		return x.GoalName
+	}
+	return ""
+}
+
+// InvitationAnswered is published when a user accepts or rejects an invitation, or leaves a budget or a goal.
+// Subject: budget.v1.invitation.answered. Audience: the member and the owner. A member who rejects receives the name as the
+// invitation had it. The assignments of a member who leaves a goal are deleted without further events.
 type InvitationAnswered struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Id of the budget.
+	// Id of the budget, if a budget is shared.
 	BudgetId string `protobuf:"bytes,1,opt,name=budget_id,json=budgetId,proto3" json:"budget_id,omitempty"`
-	// Name of the budget.
+	// Name of the budget, if a budget is shared.
 	BudgetName string `protobuf:"bytes,2,opt,name=budget_name,json=budgetName,proto3" json:"budget_name,omitempty"`
 	// User id of the owner.
 	OwnerId string `protobuf:"bytes,3,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
@@ -698,8 +752,12 @@ type InvitationAnswered struct {
 	Status string `protobuf:"bytes,5,opt,name=status,proto3" json:"status,omitempty"`
 	// pending, or accepted if a member leaves.
 	PreviousStatus string `protobuf:"bytes,6,opt,name=previous_status,json=previousStatus,proto3" json:"previous_status,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	// Id of the goal, if a goal is shared.
+	GoalId string `protobuf:"bytes,7,opt,name=goal_id,json=goalId,proto3" json:"goal_id,omitempty"`
+	// Name of the goal, if a goal is shared.
+	GoalName      string `protobuf:"bytes,8,opt,name=goal_name,json=goalName,proto3" json:"goal_name,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *InvitationAnswered) Reset() {
@@ -774,14 +832,28 @@ func (x *InvitationAnswered) GetPreviousStatus() string {
 	return ""
 }
 
+func (x *InvitationAnswered) GetGoalId() string {
+	if x != nil {
+		return x.GoalId
+	}
+	return ""
+}
+
+func (x *InvitationAnswered) GetGoalName() string {
+	if x != nil {
+		return x.GoalName
+	}
+	return ""
+}
+
 // MemberUpdated is published when the owner changes the role or the share of a member. Subject:
-// budget.v1.member.updated. Audience: the member and the owner. A pending member receives the budget's name as the
+// budget.v1.member.updated. Audience: the member and the owner. A pending member receives the name as the
 // invitation had it.
 type MemberUpdated struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Id of the budget.
+	// Id of the budget, if a budget is shared.
 	BudgetId string `protobuf:"bytes,1,opt,name=budget_id,json=budgetId,proto3" json:"budget_id,omitempty"`
-	// Name of the budget.
+	// Name of the budget, if a budget is shared.
 	BudgetName string `protobuf:"bytes,2,opt,name=budget_name,json=budgetName,proto3" json:"budget_name,omitempty"`
 	// User id of the owner.
 	OwnerId string `protobuf:"bytes,3,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
@@ -795,8 +867,12 @@ type MemberUpdated struct {
 	PreviousRole string `protobuf:"bytes,7,opt,name=previous_role,json=previousRole,proto3" json:"previous_role,omitempty"`
 	// Share before the change, in percent. Absent if there was none.
 	PreviousSharePercent *string `protobuf:"bytes,8,opt,name=previous_share_percent,json=previousSharePercent,proto3,oneof" json:"previous_share_percent,omitempty"`
-	unknownFields        protoimpl.UnknownFields
-	sizeCache            protoimpl.SizeCache
+	// Id of the goal, if a goal is shared.
+	GoalId string `protobuf:"bytes,9,opt,name=goal_id,json=goalId,proto3" json:"goal_id,omitempty"`
+	// Name of the goal, if a goal is shared.
+	GoalName      string `protobuf:"bytes,10,opt,name=goal_name,json=goalName,proto3" json:"goal_name,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *MemberUpdated) Reset() {
@@ -885,6 +961,20 @@ func (x *MemberUpdated) GetPreviousSharePercent() string {
 	return ""
 }
 
+func (x *MemberUpdated) GetGoalId() string {
+	if x != nil {
+		return x.GoalId
+	}
+	return ""
+}
+
+func (x *MemberUpdated) GetGoalName() string {
+	if x != nil {
+		return x.GoalName
+	}
+	return ""
+}
+
 // WebhookTested is published when a user requests a test delivery. Subject: budget.v1.webhook.tested. It is sent to the
 // tested webhook only, regardless of the events that the webhook subscribes to. It is no live event and no notification.
 type WebhookTested struct {
@@ -934,20 +1024,24 @@ func (x *WebhookTested) GetWebhookId() string {
 
 // MemberRemoved is published when a member is removed or an invitation is withdrawn. Subject: budget.v1.member.removed.
 // Audience: the owner, and the member unless the owner removes a membership that the member had rejected or left.
-// Except for accepted members, the budget's name is the name in the invitation. If a budget is deleted, only its pending
-// members receive this event.
+// Except for accepted members, the name is the name in the invitation. If a budget or a goal is deleted, only its pending
+// members receive this event. The assignments of a removed member of a goal are deleted without further events.
 type MemberRemoved struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Id of the budget.
+	// Id of the budget, if a budget is shared.
 	BudgetId string `protobuf:"bytes,1,opt,name=budget_id,json=budgetId,proto3" json:"budget_id,omitempty"`
-	// Name of the budget.
+	// Name of the budget, if a budget is shared.
 	BudgetName string `protobuf:"bytes,2,opt,name=budget_name,json=budgetName,proto3" json:"budget_name,omitempty"`
 	// User id of the owner.
 	OwnerId string `protobuf:"bytes,3,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
 	// User id of the member.
 	MemberId string `protobuf:"bytes,4,opt,name=member_id,json=memberId,proto3" json:"member_id,omitempty"`
 	// User id of the owner or of the member who left.
-	RemovedBy     string `protobuf:"bytes,5,opt,name=removed_by,json=removedBy,proto3" json:"removed_by,omitempty"`
+	RemovedBy string `protobuf:"bytes,5,opt,name=removed_by,json=removedBy,proto3" json:"removed_by,omitempty"`
+	// Id of the goal, if a goal is shared.
+	GoalId string `protobuf:"bytes,6,opt,name=goal_id,json=goalId,proto3" json:"goal_id,omitempty"`
+	// Name of the goal, if a goal is shared.
+	GoalName      string `protobuf:"bytes,7,opt,name=goal_name,json=goalName,proto3" json:"goal_name,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1017,6 +1111,20 @@ func (x *MemberRemoved) GetRemovedBy() string {
 	return ""
 }
 
+func (x *MemberRemoved) GetGoalId() string {
+	if x != nil {
+		return x.GoalId
+	}
+	return ""
+}
+
+func (x *MemberRemoved) GetGoalName() string {
+	if x != nil {
+		return x.GoalName
+	}
+	return ""
+}
+
 // GoalCreated is published when a goal is created. Subject: budget.v1.goal.created. Audience: the owner.
 type GoalCreated struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1063,13 +1171,15 @@ func (x *GoalCreated) GetGoal() *Goal {
 	return nil
 }
 
-// GoalUpdated is published when a goal is changed. Subject: budget.v1.goal.updated. Audience: the owner.
+// GoalUpdated is published when a goal is changed. Subject: budget.v1.goal.updated. Audience: the owner and the accepted members.
 type GoalUpdated struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The goal before the change.
 	Before *Goal `protobuf:"bytes,1,opt,name=before,proto3" json:"before,omitempty"`
 	// The goal after the change.
-	After         *Goal `protobuf:"bytes,2,opt,name=after,proto3" json:"after,omitempty"`
+	After *Goal `protobuf:"bytes,2,opt,name=after,proto3" json:"after,omitempty"`
+	// User id of the owner or the editor who changed it.
+	UpdatedBy     string `protobuf:"bytes,3,opt,name=updated_by,json=updatedBy,proto3" json:"updated_by,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1118,7 +1228,15 @@ func (x *GoalUpdated) GetAfter() *Goal {
 	return nil
 }
 
-// GoalDeleted is published when a goal is deleted with its assignments. Subject: budget.v1.goal.deleted. Audience: the owner.
+func (x *GoalUpdated) GetUpdatedBy() string {
+	if x != nil {
+		return x.UpdatedBy
+	}
+	return ""
+}
+
+// GoalDeleted is published when a goal is deleted with its assignments. Subject: budget.v1.goal.deleted. Audience: the owner
+// and the accepted members. Users whose invitation was pending receive MemberRemoved.
 type GoalDeleted struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The goal before the deletion.
@@ -1164,12 +1282,13 @@ func (x *GoalDeleted) GetGoal() *Goal {
 	return nil
 }
 
-// GoalReached is published when the target of a goal is saved for the first time. Subject: budget.v1.goal.reached. Audience: the owner.
+// GoalReached is published when the target of a goal is saved for the first time. Subject: budget.v1.goal.reached. Audience:
+// the owner and the accepted members.
 type GoalReached struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The goal.
 	Goal *Goal `protobuf:"bytes,1,opt,name=goal,proto3" json:"goal,omitempty"`
-	// Sum of the assignments at that time, in the major unit.
+	// Sum of all assignments at that time, in the major unit.
 	Saved         string `protobuf:"bytes,2,opt,name=saved,proto3" json:"saved,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1219,7 +1338,8 @@ func (x *GoalReached) GetSaved() string {
 	return ""
 }
 
-// AssignmentCreated is published when money is assigned to a goal or taken back. Subject: budget.v1.assignment.created. Audience: the owner.
+// AssignmentCreated is published when money is assigned to a goal or taken back. Subject: budget.v1.assignment.created. Audience:
+// the owner and the accepted members. Only the user who assigned the money receives the wallet.
 type AssignmentCreated struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The new assignment.
@@ -1265,8 +1385,8 @@ func (x *AssignmentCreated) GetAssignment() *Assignment {
 	return nil
 }
 
-// AssignmentDeleted is published when an assignment is deleted, except with its goal. Subject: budget.v1.assignment.deleted. Audience: the
-// owner.
+// AssignmentDeleted is published when an assignment is deleted, except with its goal or its member. Subject: budget.v1.assignment.deleted.
+// Audience: the owner and the accepted members. Only the user who assigned the money receives the wallet.
 type AssignmentDeleted struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The assignment before the deletion.
@@ -1391,71 +1511,87 @@ const file_coffer_budget_v1_events_proto_rawDesc = "" +
 	"budgetName\x12\x19\n" +
 	"\bowner_id\x18\x03 \x01(\tR\aownerId\x12!\n" +
 	"\fcategory_ids\x18\x04 \x03(\tR\vcategoryIds\x124\n" +
-	"\x16remaining_category_ids\x18\x05 \x03(\tR\x14remainingCategoryIds\"\xdc\x01\n" +
-	"\x0eInvitationSent\x12\x1b\n" +
-	"\tbudget_id\x18\x01 \x01(\tR\bbudgetId\x12\x1f\n" +
-	"\vbudget_name\x18\x02 \x01(\tR\n" +
+	"\x16remaining_category_ids\x18\x05 \x03(\tR\x14remainingCategoryIds\"\xaa\x02\n" +
+	"\x0eInvitationSent\x12!\n" +
+	"\tbudget_id\x18\x01 \x01(\tB\x04\xf8\xb5\x18\x01R\bbudgetId\x12%\n" +
+	"\vbudget_name\x18\x02 \x01(\tB\x04\xf8\xb5\x18\x01R\n" +
 	"budgetName\x12\x19\n" +
 	"\bowner_id\x18\x03 \x01(\tR\aownerId\x12\x1b\n" +
 	"\tmember_id\x18\x04 \x01(\tR\bmemberId\x12\x12\n" +
 	"\x04role\x18\x05 \x01(\tR\x04role\x12.\n" +
-	"\rshare_percent\x18\x06 \x01(\tB\x04ص\x18\x01H\x00R\fsharePercent\x88\x01\x01B\x10\n" +
-	"\x0e_share_percent\"\x92\x02\n" +
-	"\x10InvitationMailed\x12\x1b\n" +
-	"\tbudget_id\x18\x01 \x01(\tR\bbudgetId\x12\x1f\n" +
-	"\vbudget_name\x18\x02 \x01(\tR\n" +
+	"\rshare_percent\x18\x06 \x01(\tB\x04ص\x18\x01H\x00R\fsharePercent\x88\x01\x01\x12\x1d\n" +
+	"\agoal_id\x18\a \x01(\tB\x04\xf8\xb5\x18\x01R\x06goalId\x12!\n" +
+	"\tgoal_name\x18\b \x01(\tB\x04\xf8\xb5\x18\x01R\bgoalNameB\x10\n" +
+	"\x0e_share_percent\"\xe0\x02\n" +
+	"\x10InvitationMailed\x12!\n" +
+	"\tbudget_id\x18\x01 \x01(\tB\x04\xf8\xb5\x18\x01R\bbudgetId\x12%\n" +
+	"\vbudget_name\x18\x02 \x01(\tB\x04\xf8\xb5\x18\x01R\n" +
 	"budgetName\x12\x19\n" +
 	"\bowner_id\x18\x03 \x01(\tR\aownerId\x12#\n" +
 	"\rinvitation_id\x18\x04 \x01(\tR\finvitationId\x12\x14\n" +
 	"\x05email\x18\x05 \x01(\tR\x05email\x12\x12\n" +
 	"\x04role\x18\x06 \x01(\tR\x04role\x12.\n" +
 	"\rshare_percent\x18\a \x01(\tB\x04ص\x18\x01H\x00R\fsharePercent\x88\x01\x01\x12\x14\n" +
-	"\x05again\x18\b \x01(\bR\x05againB\x10\n" +
-	"\x0e_share_percent\"\xbd\x01\n" +
-	"\x0fInvitationEnded\x12\x1b\n" +
-	"\tbudget_id\x18\x01 \x01(\tR\bbudgetId\x12\x1f\n" +
-	"\vbudget_name\x18\x02 \x01(\tR\n" +
+	"\x05again\x18\b \x01(\bR\x05again\x12\x1d\n" +
+	"\agoal_id\x18\t \x01(\tB\x04\xf8\xb5\x18\x01R\x06goalId\x12!\n" +
+	"\tgoal_name\x18\n" +
+	" \x01(\tB\x04\xf8\xb5\x18\x01R\bgoalNameB\x10\n" +
+	"\x0e_share_percent\"\x8b\x02\n" +
+	"\x0fInvitationEnded\x12!\n" +
+	"\tbudget_id\x18\x01 \x01(\tB\x04\xf8\xb5\x18\x01R\bbudgetId\x12%\n" +
+	"\vbudget_name\x18\x02 \x01(\tB\x04\xf8\xb5\x18\x01R\n" +
 	"budgetName\x12\x19\n" +
 	"\bowner_id\x18\x03 \x01(\tR\aownerId\x12#\n" +
 	"\rinvitation_id\x18\x04 \x01(\tR\finvitationId\x12\x14\n" +
 	"\x05email\x18\x05 \x01(\tR\x05email\x12\x16\n" +
-	"\x06reason\x18\x06 \x01(\tR\x06reason\"\xcb\x01\n" +
-	"\x12InvitationAnswered\x12\x1b\n" +
-	"\tbudget_id\x18\x01 \x01(\tR\bbudgetId\x12\x1f\n" +
-	"\vbudget_name\x18\x02 \x01(\tR\n" +
+	"\x06reason\x18\x06 \x01(\tR\x06reason\x12\x1d\n" +
+	"\agoal_id\x18\a \x01(\tB\x04\xf8\xb5\x18\x01R\x06goalId\x12!\n" +
+	"\tgoal_name\x18\b \x01(\tB\x04\xf8\xb5\x18\x01R\bgoalName\"\x99\x02\n" +
+	"\x12InvitationAnswered\x12!\n" +
+	"\tbudget_id\x18\x01 \x01(\tB\x04\xf8\xb5\x18\x01R\bbudgetId\x12%\n" +
+	"\vbudget_name\x18\x02 \x01(\tB\x04\xf8\xb5\x18\x01R\n" +
 	"budgetName\x12\x19\n" +
 	"\bowner_id\x18\x03 \x01(\tR\aownerId\x12\x1b\n" +
 	"\tmember_id\x18\x04 \x01(\tR\bmemberId\x12\x16\n" +
 	"\x06status\x18\x05 \x01(\tR\x06status\x12'\n" +
-	"\x0fprevious_status\x18\x06 \x01(\tR\x0epreviousStatus\"\xdc\x02\n" +
-	"\rMemberUpdated\x12\x1b\n" +
-	"\tbudget_id\x18\x01 \x01(\tR\bbudgetId\x12\x1f\n" +
-	"\vbudget_name\x18\x02 \x01(\tR\n" +
+	"\x0fprevious_status\x18\x06 \x01(\tR\x0epreviousStatus\x12\x1d\n" +
+	"\agoal_id\x18\a \x01(\tB\x04\xf8\xb5\x18\x01R\x06goalId\x12!\n" +
+	"\tgoal_name\x18\b \x01(\tB\x04\xf8\xb5\x18\x01R\bgoalName\"\xaa\x03\n" +
+	"\rMemberUpdated\x12!\n" +
+	"\tbudget_id\x18\x01 \x01(\tB\x04\xf8\xb5\x18\x01R\bbudgetId\x12%\n" +
+	"\vbudget_name\x18\x02 \x01(\tB\x04\xf8\xb5\x18\x01R\n" +
 	"budgetName\x12\x19\n" +
 	"\bowner_id\x18\x03 \x01(\tR\aownerId\x12\x1b\n" +
 	"\tmember_id\x18\x04 \x01(\tR\bmemberId\x12\x12\n" +
 	"\x04role\x18\x05 \x01(\tR\x04role\x12.\n" +
 	"\rshare_percent\x18\x06 \x01(\tB\x04ص\x18\x01H\x00R\fsharePercent\x88\x01\x01\x12#\n" +
 	"\rprevious_role\x18\a \x01(\tR\fpreviousRole\x12?\n" +
-	"\x16previous_share_percent\x18\b \x01(\tB\x04ص\x18\x01H\x01R\x14previousSharePercent\x88\x01\x01B\x10\n" +
+	"\x16previous_share_percent\x18\b \x01(\tB\x04ص\x18\x01H\x01R\x14previousSharePercent\x88\x01\x01\x12\x1d\n" +
+	"\agoal_id\x18\t \x01(\tB\x04\xf8\xb5\x18\x01R\x06goalId\x12!\n" +
+	"\tgoal_name\x18\n" +
+	" \x01(\tB\x04\xf8\xb5\x18\x01R\bgoalNameB\x10\n" +
 	"\x0e_share_percentB\x19\n" +
 	"\x17_previous_share_percent\".\n" +
 	"\rWebhookTested\x12\x1d\n" +
 	"\n" +
-	"webhook_id\x18\x01 \x01(\tR\twebhookId\"\xa4\x01\n" +
-	"\rMemberRemoved\x12\x1b\n" +
-	"\tbudget_id\x18\x01 \x01(\tR\bbudgetId\x12\x1f\n" +
-	"\vbudget_name\x18\x02 \x01(\tR\n" +
+	"webhook_id\x18\x01 \x01(\tR\twebhookId\"\xf2\x01\n" +
+	"\rMemberRemoved\x12!\n" +
+	"\tbudget_id\x18\x01 \x01(\tB\x04\xf8\xb5\x18\x01R\bbudgetId\x12%\n" +
+	"\vbudget_name\x18\x02 \x01(\tB\x04\xf8\xb5\x18\x01R\n" +
 	"budgetName\x12\x19\n" +
 	"\bowner_id\x18\x03 \x01(\tR\aownerId\x12\x1b\n" +
 	"\tmember_id\x18\x04 \x01(\tR\bmemberId\x12\x1d\n" +
 	"\n" +
-	"removed_by\x18\x05 \x01(\tR\tremovedBy\"9\n" +
+	"removed_by\x18\x05 \x01(\tR\tremovedBy\x12\x1d\n" +
+	"\agoal_id\x18\x06 \x01(\tB\x04\xf8\xb5\x18\x01R\x06goalId\x12!\n" +
+	"\tgoal_name\x18\a \x01(\tB\x04\xf8\xb5\x18\x01R\bgoalName\"9\n" +
 	"\vGoalCreated\x12*\n" +
-	"\x04goal\x18\x01 \x01(\v2\x16.coffer.budget.v1.GoalR\x04goal\"k\n" +
+	"\x04goal\x18\x01 \x01(\v2\x16.coffer.budget.v1.GoalR\x04goal\"\x8a\x01\n" +
 	"\vGoalUpdated\x12.\n" +
 	"\x06before\x18\x01 \x01(\v2\x16.coffer.budget.v1.GoalR\x06before\x12,\n" +
-	"\x05after\x18\x02 \x01(\v2\x16.coffer.budget.v1.GoalR\x05after\"9\n" +
+	"\x05after\x18\x02 \x01(\v2\x16.coffer.budget.v1.GoalR\x05after\x12\x1d\n" +
+	"\n" +
+	"updated_by\x18\x03 \x01(\tR\tupdatedBy\"9\n" +
 	"\vGoalDeleted\x12*\n" +
 	"\x04goal\x18\x01 \x01(\v2\x16.coffer.budget.v1.GoalR\x04goal\"U\n" +
 	"\vGoalReached\x12*\n" +

@@ -51,7 +51,11 @@ type Goal struct {
 	// Time at which the target was saved for the first time; RFC 3339, UTC. Absent before.
 	ReachedAt *string `protobuf:"bytes,12,opt,name=reached_at,json=reachedAt,proto3,oneof" json:"reached_at,omitempty"`
 	// Absent in events.
-	Progress      *GoalProgress `protobuf:"bytes,13,opt,name=progress,proto3" json:"progress,omitempty"`
+	Progress *GoalProgress `protobuf:"bytes,13,opt,name=progress,proto3" json:"progress,omitempty"`
+	// Role of the user who reads it. Absent in events.
+	Role string `protobuf:"bytes,14,opt,name=role,proto3" json:"role,omitempty"`
+	// Name of the owner. Absent if the user is the owner, in events, and if auth is unavailable.
+	OwnerName     *string `protobuf:"bytes,15,opt,name=owner_name,json=ownerName,proto3,oneof" json:"owner_name,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -177,10 +181,24 @@ func (x *Goal) GetProgress() *GoalProgress {
 	return nil
 }
 
+func (x *Goal) GetRole() string {
+	if x != nil {
+		return x.Role
+	}
+	return ""
+}
+
+func (x *Goal) GetOwnerName() string {
+	if x != nil && x.OwnerName != nil {
+		return *x.OwnerName
+	}
+	return ""
+}
+
 // GoalProgress has the saved amount of a goal, and the amount that it still needs. Months are calendar months in the time zone of the user's settings.
 type GoalProgress struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Sum of the assignments, in the goal's currency and its major unit.
+	// Sum of the assignments of the owner and all members, in the goal's currency and its major unit.
 	Saved string `protobuf:"bytes,1,opt,name=saved,proto3" json:"saved,omitempty"`
 	// target - saved, in the major unit; 0 if the target is exceeded.
 	Remaining string `protobuf:"bytes,2,opt,name=remaining,proto3" json:"remaining,omitempty"`
@@ -281,14 +299,14 @@ func (x *GoalProgress) GetState() string {
 	return ""
 }
 
-// GoalWallet compares the money that is assigned to goals with the balance of a wallet in one currency.
+// GoalWallet compares the money that is assigned to goals with the balance of one of the user's own wallets in one currency.
 type GoalWallet struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Id of the wallet.
 	WalletId string `protobuf:"bytes,1,opt,name=wallet_id,json=walletId,proto3" json:"wallet_id,omitempty"`
 	// ISO 4217 code.
 	Currency string `protobuf:"bytes,2,opt,name=currency,proto3" json:"currency,omitempty"`
-	// Sum of the assignments of the wallet to goals that are not archived, in the major unit.
+	// Sum of the assignments of the wallet to own and shared goals that are not archived, in the major unit.
 	Assigned string `protobuf:"bytes,3,opt,name=assigned,proto3" json:"assigned,omitempty"`
 	// Current balance of the wallet in the currency, in the major unit; 0 if the wallet was deleted. Absent if the ledger is unavailable.
 	Balance *string `protobuf:"bytes,4,opt,name=balance,proto3,oneof" json:"balance,omitempty"`
@@ -370,14 +388,16 @@ type Assignment struct {
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	// Id of the goal.
 	GoalId string `protobuf:"bytes,2,opt,name=goal_id,json=goalId,proto3" json:"goal_id,omitempty"`
-	// Id of the wallet. It may have been deleted since.
+	// Id of the wallet. It may have been deleted since. Absent if another user assigned the money.
 	WalletId string `protobuf:"bytes,3,opt,name=wallet_id,json=walletId,proto3" json:"wallet_id,omitempty"`
 	// In the goal's currency and its major unit. Negative if money was taken back.
 	Amount string `protobuf:"bytes,4,opt,name=amount,proto3" json:"amount,omitempty"`
 	// Day, YYYY-MM-DD.
 	Date string `protobuf:"bytes,5,opt,name=date,proto3" json:"date,omitempty"`
 	// Time of the creation; RFC 3339, UTC.
-	CreatedAt     string `protobuf:"bytes,6,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
+	CreatedAt string `protobuf:"bytes,6,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
+	// Id of the user who assigned the money: the owner or a member.
+	UserId        string `protobuf:"bytes,7,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -454,6 +474,277 @@ func (x *Assignment) GetCreatedAt() string {
 	return ""
 }
 
+func (x *Assignment) GetUserId() string {
+	if x != nil {
+		return x.UserId
+	}
+	return ""
+}
+
+// GoalMember is a user invited to a goal, or an e-mail that was invited by mail and has not answered yet.
+type GoalMember struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// User id of the member. Absent while the status is invited.
+	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// Id of the goal.
+	GoalId string `protobuf:"bytes,2,opt,name=goal_id,json=goalId,proto3" json:"goal_id,omitempty"`
+	// Name of the user. Empty if auth is unavailable, and while the status is invited.
+	Name string `protobuf:"bytes,3,opt,name=name,proto3" json:"name,omitempty"`
+	// E-mail of the user. Empty if auth is unavailable. While the status is invited, the e-mail that was invited.
+	Email string `protobuf:"bytes,4,opt,name=email,proto3" json:"email,omitempty"`
+	// An editor may change the goal and assign money. A viewer reads it, and may take the own money back.
+	Role string `protobuf:"bytes,5,opt,name=role,proto3" json:"role,omitempty"`
+	// The part of the target in percent that the member wants to save, with at most two decimals. It limits nothing. Absent if there is none.
+	SharePercent *string `protobuf:"bytes,6,opt,name=share_percent,json=sharePercent,proto3,oneof" json:"share_percent,omitempty"`
+	// pending until the user answers. A member who leaves is rejected. invited if the invitation was sent by mail and has no answer yet; only
+	// the owner sees it.
+	Status string `protobuf:"bytes,7,opt,name=status,proto3" json:"status,omitempty"`
+	// Time of the invitation; RFC 3339, UTC.
+	InvitedAt string `protobuf:"bytes,8,opt,name=invited_at,json=invitedAt,proto3" json:"invited_at,omitempty"`
+	// Time of the user's response; RFC 3339, UTC. Absent while it is pending.
+	RespondedAt *string `protobuf:"bytes,9,opt,name=responded_at,json=respondedAt,proto3,oneof" json:"responded_at,omitempty"`
+	// Id of the invitation, to send it again or to withdraw it. Only while the status is invited.
+	InvitationId *string `protobuf:"bytes,10,opt,name=invitation_id,json=invitationId,proto3,oneof" json:"invitation_id,omitempty"`
+	// Time at which the invitation ends without an answer; RFC 3339, UTC. Only while the status is invited.
+	ExpiresAt *string `protobuf:"bytes,11,opt,name=expires_at,json=expiresAt,proto3,oneof" json:"expires_at,omitempty"`
+	// The same as id.
+	MemberId      string `protobuf:"bytes,12,opt,name=member_id,json=memberId,proto3" json:"member_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GoalMember) Reset() {
+	*x = GoalMember{}
+	mi := &file_coffer_budget_v1_goals_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GoalMember) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GoalMember) ProtoMessage() {}
+
+func (x *GoalMember) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_budget_v1_goals_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GoalMember.ProtoReflect.Descriptor instead.
+func (*GoalMember) Descriptor() ([]byte, []int) {
+	return file_coffer_budget_v1_goals_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *GoalMember) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *GoalMember) GetGoalId() string {
+	if x != nil {
+		return x.GoalId
+	}
+	return ""
+}
+
+func (x *GoalMember) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *GoalMember) GetEmail() string {
+	if x != nil {
+		return x.Email
+	}
+	return ""
+}
+
+func (x *GoalMember) GetRole() string {
+	if x != nil {
+		return x.Role
+	}
+	return ""
+}
+
+func (x *GoalMember) GetSharePercent() string {
+	if x != nil && x.SharePercent != nil {
+		return *x.SharePercent
+	}
+	return ""
+}
+
+func (x *GoalMember) GetStatus() string {
+	if x != nil {
+		return x.Status
+	}
+	return ""
+}
+
+func (x *GoalMember) GetInvitedAt() string {
+	if x != nil {
+		return x.InvitedAt
+	}
+	return ""
+}
+
+func (x *GoalMember) GetRespondedAt() string {
+	if x != nil && x.RespondedAt != nil {
+		return *x.RespondedAt
+	}
+	return ""
+}
+
+func (x *GoalMember) GetInvitationId() string {
+	if x != nil && x.InvitationId != nil {
+		return *x.InvitationId
+	}
+	return ""
+}
+
+func (x *GoalMember) GetExpiresAt() string {
+	if x != nil && x.ExpiresAt != nil {
+		return *x.ExpiresAt
+	}
+	return ""
+}
+
+func (x *GoalMember) GetMemberId() string {
+	if x != nil {
+		return x.MemberId
+	}
+	return ""
+}
+
+// GoalInvitation is a pending membership of a goal, as the invited user sees it.
+type GoalInvitation struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the goal.
+	GoalId string `protobuf:"bytes,1,opt,name=goal_id,json=goalId,proto3" json:"goal_id,omitempty"`
+	// Name that the goal had when the user was invited.
+	GoalName string `protobuf:"bytes,2,opt,name=goal_name,json=goalName,proto3" json:"goal_name,omitempty"`
+	// Id of the invited user, for PATCH /goals/{goalId}/members/{memberId}.
+	MemberId string `protobuf:"bytes,3,opt,name=member_id,json=memberId,proto3" json:"member_id,omitempty"`
+	// User id of the owner.
+	OwnerId string `protobuf:"bytes,4,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
+	// Name of the owner. Absent if auth is unavailable.
+	OwnerName *string `protobuf:"bytes,5,opt,name=owner_name,json=ownerName,proto3,oneof" json:"owner_name,omitempty"`
+	// E-mail of the owner. Absent if auth is unavailable.
+	OwnerEmail *string `protobuf:"bytes,6,opt,name=owner_email,json=ownerEmail,proto3,oneof" json:"owner_email,omitempty"`
+	// Role that the user would have.
+	Role string `protobuf:"bytes,7,opt,name=role,proto3" json:"role,omitempty"`
+	// Share in percent that the user would have. Absent if there is none.
+	SharePercent *string `protobuf:"bytes,8,opt,name=share_percent,json=sharePercent,proto3,oneof" json:"share_percent,omitempty"`
+	// Time of the invitation; RFC 3339, UTC.
+	InvitedAt     string `protobuf:"bytes,9,opt,name=invited_at,json=invitedAt,proto3" json:"invited_at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GoalInvitation) Reset() {
+	*x = GoalInvitation{}
+	mi := &file_coffer_budget_v1_goals_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GoalInvitation) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GoalInvitation) ProtoMessage() {}
+
+func (x *GoalInvitation) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_budget_v1_goals_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GoalInvitation.ProtoReflect.Descriptor instead.
+func (*GoalInvitation) Descriptor() ([]byte, []int) {
+	return file_coffer_budget_v1_goals_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *GoalInvitation) GetGoalId() string {
+	if x != nil {
+		return x.GoalId
+	}
+	return ""
+}
+
+func (x *GoalInvitation) GetGoalName() string {
+	if x != nil {
+		return x.GoalName
+	}
+	return ""
+}
+
+func (x *GoalInvitation) GetMemberId() string {
+	if x != nil {
+		return x.MemberId
+	}
+	return ""
+}
+
+func (x *GoalInvitation) GetOwnerId() string {
+	if x != nil {
+		return x.OwnerId
+	}
+	return ""
+}
+
+func (x *GoalInvitation) GetOwnerName() string {
+	if x != nil && x.OwnerName != nil {
+		return *x.OwnerName
+	}
+	return ""
+}
+
+func (x *GoalInvitation) GetOwnerEmail() string {
+	if x != nil && x.OwnerEmail != nil {
+		return *x.OwnerEmail
+	}
+	return ""
+}
+
+func (x *GoalInvitation) GetRole() string {
+	if x != nil {
+		return x.Role
+	}
+	return ""
+}
+
+func (x *GoalInvitation) GetSharePercent() string {
+	if x != nil && x.SharePercent != nil {
+		return *x.SharePercent
+	}
+	return ""
+}
+
+func (x *GoalInvitation) GetInvitedAt() string {
+	if x != nil {
+		return x.InvitedAt
+	}
+	return ""
+}
+
 type CreateGoalRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// 1 to 100 characters.
@@ -477,7 +768,7 @@ type CreateGoalRequest struct {
 
 func (x *CreateGoalRequest) Reset() {
 	*x = CreateGoalRequest{}
-	mi := &file_coffer_budget_v1_goals_proto_msgTypes[4]
+	mi := &file_coffer_budget_v1_goals_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -489,7 +780,7 @@ func (x *CreateGoalRequest) String() string {
 func (*CreateGoalRequest) ProtoMessage() {}
 
 func (x *CreateGoalRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_goals_proto_msgTypes[4]
+	mi := &file_coffer_budget_v1_goals_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -502,7 +793,7 @@ func (x *CreateGoalRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateGoalRequest.ProtoReflect.Descriptor instead.
 func (*CreateGoalRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_goals_proto_rawDescGZIP(), []int{4}
+	return file_coffer_budget_v1_goals_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *CreateGoalRequest) GetName() string {
@@ -569,7 +860,7 @@ type CreateGoalResponse struct {
 
 func (x *CreateGoalResponse) Reset() {
 	*x = CreateGoalResponse{}
-	mi := &file_coffer_budget_v1_goals_proto_msgTypes[5]
+	mi := &file_coffer_budget_v1_goals_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -581,7 +872,7 @@ func (x *CreateGoalResponse) String() string {
 func (*CreateGoalResponse) ProtoMessage() {}
 
 func (x *CreateGoalResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_goals_proto_msgTypes[5]
+	mi := &file_coffer_budget_v1_goals_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -594,7 +885,7 @@ func (x *CreateGoalResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateGoalResponse.ProtoReflect.Descriptor instead.
 func (*CreateGoalResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_goals_proto_rawDescGZIP(), []int{5}
+	return file_coffer_budget_v1_goals_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *CreateGoalResponse) GetCode() string {
@@ -646,7 +937,7 @@ type ListGoalsRequest struct {
 
 func (x *ListGoalsRequest) Reset() {
 	*x = ListGoalsRequest{}
-	mi := &file_coffer_budget_v1_goals_proto_msgTypes[6]
+	mi := &file_coffer_budget_v1_goals_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -658,7 +949,7 @@ func (x *ListGoalsRequest) String() string {
 func (*ListGoalsRequest) ProtoMessage() {}
 
 func (x *ListGoalsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_goals_proto_msgTypes[6]
+	mi := &file_coffer_budget_v1_goals_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -671,7 +962,7 @@ func (x *ListGoalsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListGoalsRequest.ProtoReflect.Descriptor instead.
 func (*ListGoalsRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_goals_proto_rawDescGZIP(), []int{6}
+	return file_coffer_budget_v1_goals_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *ListGoalsRequest) GetArchived() bool {
@@ -702,7 +993,7 @@ type ListGoalsResponse struct {
 	// Goals of the page.
 	Goals      []*Goal        `protobuf:"bytes,3,rep,name=goals,proto3" json:"goals,omitempty"`
 	Pagination *v1.Pagination `protobuf:"bytes,4,opt,name=pagination,proto3" json:"pagination,omitempty"`
-	// The wallets with money of goals on any page, by id and currency; at most 1000.
+	// The user's wallets with money of goals on any page, by id and currency; at most 1000.
 	Wallets       []*GoalWallet `protobuf:"bytes,5,rep,name=wallets,proto3" json:"wallets,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -710,7 +1001,7 @@ type ListGoalsResponse struct {
 
 func (x *ListGoalsResponse) Reset() {
 	*x = ListGoalsResponse{}
-	mi := &file_coffer_budget_v1_goals_proto_msgTypes[7]
+	mi := &file_coffer_budget_v1_goals_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -722,7 +1013,7 @@ func (x *ListGoalsResponse) String() string {
 func (*ListGoalsResponse) ProtoMessage() {}
 
 func (x *ListGoalsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_goals_proto_msgTypes[7]
+	mi := &file_coffer_budget_v1_goals_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -735,7 +1026,7 @@ func (x *ListGoalsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListGoalsResponse.ProtoReflect.Descriptor instead.
 func (*ListGoalsResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_goals_proto_rawDescGZIP(), []int{7}
+	return file_coffer_budget_v1_goals_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *ListGoalsResponse) GetCode() string {
@@ -783,7 +1074,7 @@ type GetGoalRequest struct {
 
 func (x *GetGoalRequest) Reset() {
 	*x = GetGoalRequest{}
-	mi := &file_coffer_budget_v1_goals_proto_msgTypes[8]
+	mi := &file_coffer_budget_v1_goals_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -795,7 +1086,7 @@ func (x *GetGoalRequest) String() string {
 func (*GetGoalRequest) ProtoMessage() {}
 
 func (x *GetGoalRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_goals_proto_msgTypes[8]
+	mi := &file_coffer_budget_v1_goals_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -808,7 +1099,7 @@ func (x *GetGoalRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetGoalRequest.ProtoReflect.Descriptor instead.
 func (*GetGoalRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_goals_proto_rawDescGZIP(), []int{8}
+	return file_coffer_budget_v1_goals_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *GetGoalRequest) GetId() string {
@@ -831,7 +1122,7 @@ type GetGoalResponse struct {
 
 func (x *GetGoalResponse) Reset() {
 	*x = GetGoalResponse{}
-	mi := &file_coffer_budget_v1_goals_proto_msgTypes[9]
+	mi := &file_coffer_budget_v1_goals_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -843,7 +1134,7 @@ func (x *GetGoalResponse) String() string {
 func (*GetGoalResponse) ProtoMessage() {}
 
 func (x *GetGoalResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_goals_proto_msgTypes[9]
+	mi := &file_coffer_budget_v1_goals_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -856,7 +1147,7 @@ func (x *GetGoalResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetGoalResponse.ProtoReflect.Descriptor instead.
 func (*GetGoalResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_goals_proto_rawDescGZIP(), []int{9}
+	return file_coffer_budget_v1_goals_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *GetGoalResponse) GetCode() string {
@@ -911,7 +1202,7 @@ type UpdateGoalRequest struct {
 
 func (x *UpdateGoalRequest) Reset() {
 	*x = UpdateGoalRequest{}
-	mi := &file_coffer_budget_v1_goals_proto_msgTypes[10]
+	mi := &file_coffer_budget_v1_goals_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -923,7 +1214,7 @@ func (x *UpdateGoalRequest) String() string {
 func (*UpdateGoalRequest) ProtoMessage() {}
 
 func (x *UpdateGoalRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_goals_proto_msgTypes[10]
+	mi := &file_coffer_budget_v1_goals_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -936,7 +1227,7 @@ func (x *UpdateGoalRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateGoalRequest.ProtoReflect.Descriptor instead.
 func (*UpdateGoalRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_goals_proto_rawDescGZIP(), []int{10}
+	return file_coffer_budget_v1_goals_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *UpdateGoalRequest) GetId() string {
@@ -1008,7 +1299,7 @@ type UpdateGoalResponse struct {
 
 func (x *UpdateGoalResponse) Reset() {
 	*x = UpdateGoalResponse{}
-	mi := &file_coffer_budget_v1_goals_proto_msgTypes[11]
+	mi := &file_coffer_budget_v1_goals_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1020,7 +1311,7 @@ func (x *UpdateGoalResponse) String() string {
 func (*UpdateGoalResponse) ProtoMessage() {}
 
 func (x *UpdateGoalResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_goals_proto_msgTypes[11]
+	mi := &file_coffer_budget_v1_goals_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1033,7 +1324,7 @@ func (x *UpdateGoalResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateGoalResponse.ProtoReflect.Descriptor instead.
 func (*UpdateGoalResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_goals_proto_rawDescGZIP(), []int{11}
+	return file_coffer_budget_v1_goals_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *UpdateGoalResponse) GetCode() string {
@@ -1076,7 +1367,7 @@ type DeleteGoalRequest struct {
 
 func (x *DeleteGoalRequest) Reset() {
 	*x = DeleteGoalRequest{}
-	mi := &file_coffer_budget_v1_goals_proto_msgTypes[12]
+	mi := &file_coffer_budget_v1_goals_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1088,7 +1379,7 @@ func (x *DeleteGoalRequest) String() string {
 func (*DeleteGoalRequest) ProtoMessage() {}
 
 func (x *DeleteGoalRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_goals_proto_msgTypes[12]
+	mi := &file_coffer_budget_v1_goals_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1101,7 +1392,7 @@ func (x *DeleteGoalRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteGoalRequest.ProtoReflect.Descriptor instead.
 func (*DeleteGoalRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_goals_proto_rawDescGZIP(), []int{12}
+	return file_coffer_budget_v1_goals_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *DeleteGoalRequest) GetId() string {
@@ -1130,7 +1421,7 @@ type DeleteGoalResponse struct {
 
 func (x *DeleteGoalResponse) Reset() {
 	*x = DeleteGoalResponse{}
-	mi := &file_coffer_budget_v1_goals_proto_msgTypes[13]
+	mi := &file_coffer_budget_v1_goals_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1142,7 +1433,7 @@ func (x *DeleteGoalResponse) String() string {
 func (*DeleteGoalResponse) ProtoMessage() {}
 
 func (x *DeleteGoalResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_goals_proto_msgTypes[13]
+	mi := &file_coffer_budget_v1_goals_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1155,7 +1446,7 @@ func (x *DeleteGoalResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteGoalResponse.ProtoReflect.Descriptor instead.
 func (*DeleteGoalResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_goals_proto_rawDescGZIP(), []int{13}
+	return file_coffer_budget_v1_goals_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *DeleteGoalResponse) GetCode() string {
@@ -1183,9 +1474,9 @@ type CreateAssignmentRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Id of the goal, a UUID.
 	GoalId string `protobuf:"bytes,1,opt,name=goal_id,json=goalId,proto3" json:"goal_id,omitempty"`
-	// Id of one of the user's wallets. Money can be taken back from a wallet that was deleted.
+	// Id of one of the user's own wallets. Money can be taken back from a wallet that was deleted.
 	WalletId string `protobuf:"bytes,2,opt,name=wallet_id,json=walletId,proto3" json:"wallet_id,omitempty"`
-	// In the goal's currency and its major unit; not 0. A negative amount takes money back, at most the money that the goal has of the wallet.
+	// In the goal's currency and its major unit; not 0. A negative amount takes money back, at most the money that the user assigned from the wallet.
 	// At most 999999999999.99 can be saved for a goal.
 	Amount string `protobuf:"bytes,3,opt,name=amount,proto3" json:"amount,omitempty"`
 	// Day, YYYY-MM-DD.
@@ -1199,7 +1490,7 @@ type CreateAssignmentRequest struct {
 
 func (x *CreateAssignmentRequest) Reset() {
 	*x = CreateAssignmentRequest{}
-	mi := &file_coffer_budget_v1_goals_proto_msgTypes[14]
+	mi := &file_coffer_budget_v1_goals_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1211,7 +1502,7 @@ func (x *CreateAssignmentRequest) String() string {
 func (*CreateAssignmentRequest) ProtoMessage() {}
 
 func (x *CreateAssignmentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_goals_proto_msgTypes[14]
+	mi := &file_coffer_budget_v1_goals_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1224,7 +1515,7 @@ func (x *CreateAssignmentRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateAssignmentRequest.ProtoReflect.Descriptor instead.
 func (*CreateAssignmentRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_goals_proto_rawDescGZIP(), []int{14}
+	return file_coffer_budget_v1_goals_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *CreateAssignmentRequest) GetGoalId() string {
@@ -1275,7 +1566,7 @@ type CreateAssignmentResponse struct {
 
 func (x *CreateAssignmentResponse) Reset() {
 	*x = CreateAssignmentResponse{}
-	mi := &file_coffer_budget_v1_goals_proto_msgTypes[15]
+	mi := &file_coffer_budget_v1_goals_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1287,7 +1578,7 @@ func (x *CreateAssignmentResponse) String() string {
 func (*CreateAssignmentResponse) ProtoMessage() {}
 
 func (x *CreateAssignmentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_goals_proto_msgTypes[15]
+	mi := &file_coffer_budget_v1_goals_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1300,7 +1591,7 @@ func (x *CreateAssignmentResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateAssignmentResponse.ProtoReflect.Descriptor instead.
 func (*CreateAssignmentResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_goals_proto_rawDescGZIP(), []int{15}
+	return file_coffer_budget_v1_goals_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *CreateAssignmentResponse) GetCode() string {
@@ -1345,7 +1636,7 @@ type ListAssignmentsRequest struct {
 
 func (x *ListAssignmentsRequest) Reset() {
 	*x = ListAssignmentsRequest{}
-	mi := &file_coffer_budget_v1_goals_proto_msgTypes[16]
+	mi := &file_coffer_budget_v1_goals_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1357,7 +1648,7 @@ func (x *ListAssignmentsRequest) String() string {
 func (*ListAssignmentsRequest) ProtoMessage() {}
 
 func (x *ListAssignmentsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_goals_proto_msgTypes[16]
+	mi := &file_coffer_budget_v1_goals_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1370,7 +1661,7 @@ func (x *ListAssignmentsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListAssignmentsRequest.ProtoReflect.Descriptor instead.
 func (*ListAssignmentsRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_goals_proto_rawDescGZIP(), []int{16}
+	return file_coffer_budget_v1_goals_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *ListAssignmentsRequest) GetGoalId() string {
@@ -1407,7 +1698,7 @@ type ListAssignmentsResponse struct {
 
 func (x *ListAssignmentsResponse) Reset() {
 	*x = ListAssignmentsResponse{}
-	mi := &file_coffer_budget_v1_goals_proto_msgTypes[17]
+	mi := &file_coffer_budget_v1_goals_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1419,7 +1710,7 @@ func (x *ListAssignmentsResponse) String() string {
 func (*ListAssignmentsResponse) ProtoMessage() {}
 
 func (x *ListAssignmentsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_goals_proto_msgTypes[17]
+	mi := &file_coffer_budget_v1_goals_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1432,7 +1723,7 @@ func (x *ListAssignmentsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListAssignmentsResponse.ProtoReflect.Descriptor instead.
 func (*ListAssignmentsResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_goals_proto_rawDescGZIP(), []int{17}
+	return file_coffer_budget_v1_goals_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *ListAssignmentsResponse) GetCode() string {
@@ -1475,7 +1766,7 @@ type DeleteAssignmentRequest struct {
 
 func (x *DeleteAssignmentRequest) Reset() {
 	*x = DeleteAssignmentRequest{}
-	mi := &file_coffer_budget_v1_goals_proto_msgTypes[18]
+	mi := &file_coffer_budget_v1_goals_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1487,7 +1778,7 @@ func (x *DeleteAssignmentRequest) String() string {
 func (*DeleteAssignmentRequest) ProtoMessage() {}
 
 func (x *DeleteAssignmentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_goals_proto_msgTypes[18]
+	mi := &file_coffer_budget_v1_goals_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1500,7 +1791,7 @@ func (x *DeleteAssignmentRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteAssignmentRequest.ProtoReflect.Descriptor instead.
 func (*DeleteAssignmentRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_goals_proto_rawDescGZIP(), []int{18}
+	return file_coffer_budget_v1_goals_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *DeleteAssignmentRequest) GetGoalId() string {
@@ -1529,7 +1820,7 @@ type DeleteAssignmentResponse struct {
 
 func (x *DeleteAssignmentResponse) Reset() {
 	*x = DeleteAssignmentResponse{}
-	mi := &file_coffer_budget_v1_goals_proto_msgTypes[19]
+	mi := &file_coffer_budget_v1_goals_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1541,7 +1832,7 @@ func (x *DeleteAssignmentResponse) String() string {
 func (*DeleteAssignmentResponse) ProtoMessage() {}
 
 func (x *DeleteAssignmentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_goals_proto_msgTypes[19]
+	mi := &file_coffer_budget_v1_goals_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1554,7 +1845,7 @@ func (x *DeleteAssignmentResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteAssignmentResponse.ProtoReflect.Descriptor instead.
 func (*DeleteAssignmentResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_goals_proto_rawDescGZIP(), []int{19}
+	return file_coffer_budget_v1_goals_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *DeleteAssignmentResponse) GetCode() string {
@@ -1578,11 +1869,1100 @@ func (x *DeleteAssignmentResponse) GetId() string {
 	return ""
 }
 
+type ShareGoalRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the goal, a UUID.
+	GoalId string `protobuf:"bytes,1,opt,name=goal_id,json=goalId,proto3" json:"goal_id,omitempty"`
+	// E-mail of a user, in any letter case.
+	Email string `protobuf:"bytes,2,opt,name=email,proto3" json:"email,omitempty"`
+	// A viewer reads the goal. An editor may also change it and assign money. Default viewer.
+	Role *string `protobuf:"bytes,3,opt,name=role,proto3,oneof" json:"role,omitempty"`
+	// The member's share in percent, more than 0 and at most 100, with at most two decimals. The total of all shares is
+	// at most 100.
+	SharePercent *string `protobuf:"bytes,4,opt,name=share_percent,json=sharePercent,proto3,oneof" json:"share_percent,omitempty"`
+	// Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response.
+	// At most 255 printable ASCII characters.
+	IdempotencyKey string `protobuf:"bytes,5,opt,name=idempotency_key,json=idempotencyKey,proto3" json:"idempotency_key,omitempty"`
+	// true sends the invitation by mail, also to an e-mail without an account.
+	Invite        bool `protobuf:"varint,6,opt,name=invite,proto3" json:"invite,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ShareGoalRequest) Reset() {
+	*x = ShareGoalRequest{}
+	mi := &file_coffer_budget_v1_goals_proto_msgTypes[22]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ShareGoalRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ShareGoalRequest) ProtoMessage() {}
+
+func (x *ShareGoalRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_budget_v1_goals_proto_msgTypes[22]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ShareGoalRequest.ProtoReflect.Descriptor instead.
+func (*ShareGoalRequest) Descriptor() ([]byte, []int) {
+	return file_coffer_budget_v1_goals_proto_rawDescGZIP(), []int{22}
+}
+
+func (x *ShareGoalRequest) GetGoalId() string {
+	if x != nil {
+		return x.GoalId
+	}
+	return ""
+}
+
+func (x *ShareGoalRequest) GetEmail() string {
+	if x != nil {
+		return x.Email
+	}
+	return ""
+}
+
+func (x *ShareGoalRequest) GetRole() string {
+	if x != nil && x.Role != nil {
+		return *x.Role
+	}
+	return ""
+}
+
+func (x *ShareGoalRequest) GetSharePercent() string {
+	if x != nil && x.SharePercent != nil {
+		return *x.SharePercent
+	}
+	return ""
+}
+
+func (x *ShareGoalRequest) GetIdempotencyKey() string {
+	if x != nil {
+		return x.IdempotencyKey
+	}
+	return ""
+}
+
+func (x *ShareGoalRequest) GetInvite() bool {
+	if x != nil {
+		return x.Invite
+	}
+	return false
+}
+
+type ShareGoalResponse struct {
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Code    string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
+	Message string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	Member  *GoalMember            `protobuf:"bytes,3,opt,name=member,proto3" json:"member,omitempty"`
+	// True if this is the stored response of an earlier request with the same Idempotency-Key.
+	Replayed bool `protobuf:"varint,4,opt,name=replayed,proto3" json:"replayed,omitempty"`
+	// Version of the membership, for If-Match.
+	Etag          string `protobuf:"bytes,5,opt,name=etag,proto3" json:"etag,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ShareGoalResponse) Reset() {
+	*x = ShareGoalResponse{}
+	mi := &file_coffer_budget_v1_goals_proto_msgTypes[23]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ShareGoalResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ShareGoalResponse) ProtoMessage() {}
+
+func (x *ShareGoalResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_budget_v1_goals_proto_msgTypes[23]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ShareGoalResponse.ProtoReflect.Descriptor instead.
+func (*ShareGoalResponse) Descriptor() ([]byte, []int) {
+	return file_coffer_budget_v1_goals_proto_rawDescGZIP(), []int{23}
+}
+
+func (x *ShareGoalResponse) GetCode() string {
+	if x != nil {
+		return x.Code
+	}
+	return ""
+}
+
+func (x *ShareGoalResponse) GetMessage() string {
+	if x != nil {
+		return x.Message
+	}
+	return ""
+}
+
+func (x *ShareGoalResponse) GetMember() *GoalMember {
+	if x != nil {
+		return x.Member
+	}
+	return nil
+}
+
+func (x *ShareGoalResponse) GetReplayed() bool {
+	if x != nil {
+		return x.Replayed
+	}
+	return false
+}
+
+func (x *ShareGoalResponse) GetEtag() string {
+	if x != nil {
+		return x.Etag
+	}
+	return ""
+}
+
+type ResendGoalInvitationRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the goal, a UUID.
+	GoalId string `protobuf:"bytes,1,opt,name=goal_id,json=goalId,proto3" json:"goal_id,omitempty"`
+	// Id of the invitation, a UUID.
+	InvitationId string `protobuf:"bytes,2,opt,name=invitation_id,json=invitationId,proto3" json:"invitation_id,omitempty"`
+	// Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response.
+	// At most 255 printable ASCII characters.
+	IdempotencyKey string `protobuf:"bytes,3,opt,name=idempotency_key,json=idempotencyKey,proto3" json:"idempotency_key,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
+}
+
+func (x *ResendGoalInvitationRequest) Reset() {
+	*x = ResendGoalInvitationRequest{}
+	mi := &file_coffer_budget_v1_goals_proto_msgTypes[24]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ResendGoalInvitationRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ResendGoalInvitationRequest) ProtoMessage() {}
+
+func (x *ResendGoalInvitationRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_budget_v1_goals_proto_msgTypes[24]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ResendGoalInvitationRequest.ProtoReflect.Descriptor instead.
+func (*ResendGoalInvitationRequest) Descriptor() ([]byte, []int) {
+	return file_coffer_budget_v1_goals_proto_rawDescGZIP(), []int{24}
+}
+
+func (x *ResendGoalInvitationRequest) GetGoalId() string {
+	if x != nil {
+		return x.GoalId
+	}
+	return ""
+}
+
+func (x *ResendGoalInvitationRequest) GetInvitationId() string {
+	if x != nil {
+		return x.InvitationId
+	}
+	return ""
+}
+
+func (x *ResendGoalInvitationRequest) GetIdempotencyKey() string {
+	if x != nil {
+		return x.IdempotencyKey
+	}
+	return ""
+}
+
+type ResendGoalInvitationResponse struct {
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Code    string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
+	Message string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	Member  *GoalMember            `protobuf:"bytes,3,opt,name=member,proto3" json:"member,omitempty"`
+	// True if this is the stored response of an earlier request with the same Idempotency-Key.
+	Replayed      bool `protobuf:"varint,4,opt,name=replayed,proto3" json:"replayed,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ResendGoalInvitationResponse) Reset() {
+	*x = ResendGoalInvitationResponse{}
+	mi := &file_coffer_budget_v1_goals_proto_msgTypes[25]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ResendGoalInvitationResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ResendGoalInvitationResponse) ProtoMessage() {}
+
+func (x *ResendGoalInvitationResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_budget_v1_goals_proto_msgTypes[25]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ResendGoalInvitationResponse.ProtoReflect.Descriptor instead.
+func (*ResendGoalInvitationResponse) Descriptor() ([]byte, []int) {
+	return file_coffer_budget_v1_goals_proto_rawDescGZIP(), []int{25}
+}
+
+func (x *ResendGoalInvitationResponse) GetCode() string {
+	if x != nil {
+		return x.Code
+	}
+	return ""
+}
+
+func (x *ResendGoalInvitationResponse) GetMessage() string {
+	if x != nil {
+		return x.Message
+	}
+	return ""
+}
+
+func (x *ResendGoalInvitationResponse) GetMember() *GoalMember {
+	if x != nil {
+		return x.Member
+	}
+	return nil
+}
+
+func (x *ResendGoalInvitationResponse) GetReplayed() bool {
+	if x != nil {
+		return x.Replayed
+	}
+	return false
+}
+
+type WithdrawGoalInvitationRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the goal, a UUID.
+	GoalId string `protobuf:"bytes,1,opt,name=goal_id,json=goalId,proto3" json:"goal_id,omitempty"`
+	// Id of the invitation, a UUID.
+	InvitationId  string `protobuf:"bytes,2,opt,name=invitation_id,json=invitationId,proto3" json:"invitation_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WithdrawGoalInvitationRequest) Reset() {
+	*x = WithdrawGoalInvitationRequest{}
+	mi := &file_coffer_budget_v1_goals_proto_msgTypes[26]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WithdrawGoalInvitationRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WithdrawGoalInvitationRequest) ProtoMessage() {}
+
+func (x *WithdrawGoalInvitationRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_budget_v1_goals_proto_msgTypes[26]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WithdrawGoalInvitationRequest.ProtoReflect.Descriptor instead.
+func (*WithdrawGoalInvitationRequest) Descriptor() ([]byte, []int) {
+	return file_coffer_budget_v1_goals_proto_rawDescGZIP(), []int{26}
+}
+
+func (x *WithdrawGoalInvitationRequest) GetGoalId() string {
+	if x != nil {
+		return x.GoalId
+	}
+	return ""
+}
+
+func (x *WithdrawGoalInvitationRequest) GetInvitationId() string {
+	if x != nil {
+		return x.InvitationId
+	}
+	return ""
+}
+
+type WithdrawGoalInvitationResponse struct {
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Code    string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
+	Message string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	// Id of the invitation.
+	Id            string `protobuf:"bytes,3,opt,name=id,proto3" json:"id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WithdrawGoalInvitationResponse) Reset() {
+	*x = WithdrawGoalInvitationResponse{}
+	mi := &file_coffer_budget_v1_goals_proto_msgTypes[27]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WithdrawGoalInvitationResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WithdrawGoalInvitationResponse) ProtoMessage() {}
+
+func (x *WithdrawGoalInvitationResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_budget_v1_goals_proto_msgTypes[27]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WithdrawGoalInvitationResponse.ProtoReflect.Descriptor instead.
+func (*WithdrawGoalInvitationResponse) Descriptor() ([]byte, []int) {
+	return file_coffer_budget_v1_goals_proto_rawDescGZIP(), []int{27}
+}
+
+func (x *WithdrawGoalInvitationResponse) GetCode() string {
+	if x != nil {
+		return x.Code
+	}
+	return ""
+}
+
+func (x *WithdrawGoalInvitationResponse) GetMessage() string {
+	if x != nil {
+		return x.Message
+	}
+	return ""
+}
+
+func (x *WithdrawGoalInvitationResponse) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+type ListGoalMembersRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the goal, a UUID.
+	GoalId string `protobuf:"bytes,1,opt,name=goal_id,json=goalId,proto3" json:"goal_id,omitempty"`
+	// Page size, at least 1; 50 by default. A value above 200 means 200.
+	Limit *int32 `protobuf:"varint,2,opt,name=limit,proto3,oneof" json:"limit,omitempty"`
+	// nextCursor of the previous page. Absent for the first page.
+	Cursor        string `protobuf:"bytes,3,opt,name=cursor,proto3" json:"cursor,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListGoalMembersRequest) Reset() {
+	*x = ListGoalMembersRequest{}
+	mi := &file_coffer_budget_v1_goals_proto_msgTypes[28]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListGoalMembersRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListGoalMembersRequest) ProtoMessage() {}
+
+func (x *ListGoalMembersRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_budget_v1_goals_proto_msgTypes[28]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListGoalMembersRequest.ProtoReflect.Descriptor instead.
+func (*ListGoalMembersRequest) Descriptor() ([]byte, []int) {
+	return file_coffer_budget_v1_goals_proto_rawDescGZIP(), []int{28}
+}
+
+func (x *ListGoalMembersRequest) GetGoalId() string {
+	if x != nil {
+		return x.GoalId
+	}
+	return ""
+}
+
+func (x *ListGoalMembersRequest) GetLimit() int32 {
+	if x != nil && x.Limit != nil {
+		return *x.Limit
+	}
+	return 0
+}
+
+func (x *ListGoalMembersRequest) GetCursor() string {
+	if x != nil {
+		return x.Cursor
+	}
+	return ""
+}
+
+type ListGoalMembersResponse struct {
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Code    string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
+	Message string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	// Members of the page.
+	Members       []*GoalMember  `protobuf:"bytes,3,rep,name=members,proto3" json:"members,omitempty"`
+	Pagination    *v1.Pagination `protobuf:"bytes,4,opt,name=pagination,proto3" json:"pagination,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListGoalMembersResponse) Reset() {
+	*x = ListGoalMembersResponse{}
+	mi := &file_coffer_budget_v1_goals_proto_msgTypes[29]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListGoalMembersResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListGoalMembersResponse) ProtoMessage() {}
+
+func (x *ListGoalMembersResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_budget_v1_goals_proto_msgTypes[29]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListGoalMembersResponse.ProtoReflect.Descriptor instead.
+func (*ListGoalMembersResponse) Descriptor() ([]byte, []int) {
+	return file_coffer_budget_v1_goals_proto_rawDescGZIP(), []int{29}
+}
+
+func (x *ListGoalMembersResponse) GetCode() string {
+	if x != nil {
+		return x.Code
+	}
+	return ""
+}
+
+func (x *ListGoalMembersResponse) GetMessage() string {
+	if x != nil {
+		return x.Message
+	}
+	return ""
+}
+
+func (x *ListGoalMembersResponse) GetMembers() []*GoalMember {
+	if x != nil {
+		return x.Members
+	}
+	return nil
+}
+
+func (x *ListGoalMembersResponse) GetPagination() *v1.Pagination {
+	if x != nil {
+		return x.Pagination
+	}
+	return nil
+}
+
+type GetGoalMemberRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the goal, a UUID.
+	GoalId string `protobuf:"bytes,1,opt,name=goal_id,json=goalId,proto3" json:"goal_id,omitempty"`
+	// User id of the member, a UUID.
+	MemberId      string `protobuf:"bytes,2,opt,name=member_id,json=memberId,proto3" json:"member_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetGoalMemberRequest) Reset() {
+	*x = GetGoalMemberRequest{}
+	mi := &file_coffer_budget_v1_goals_proto_msgTypes[30]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetGoalMemberRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetGoalMemberRequest) ProtoMessage() {}
+
+func (x *GetGoalMemberRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_budget_v1_goals_proto_msgTypes[30]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetGoalMemberRequest.ProtoReflect.Descriptor instead.
+func (*GetGoalMemberRequest) Descriptor() ([]byte, []int) {
+	return file_coffer_budget_v1_goals_proto_rawDescGZIP(), []int{30}
+}
+
+func (x *GetGoalMemberRequest) GetGoalId() string {
+	if x != nil {
+		return x.GoalId
+	}
+	return ""
+}
+
+func (x *GetGoalMemberRequest) GetMemberId() string {
+	if x != nil {
+		return x.MemberId
+	}
+	return ""
+}
+
+type GetGoalMemberResponse struct {
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Code    string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
+	Message string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	Member  *GoalMember            `protobuf:"bytes,3,opt,name=member,proto3" json:"member,omitempty"`
+	// Version of the membership, for If-Match.
+	Etag          string `protobuf:"bytes,4,opt,name=etag,proto3" json:"etag,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetGoalMemberResponse) Reset() {
+	*x = GetGoalMemberResponse{}
+	mi := &file_coffer_budget_v1_goals_proto_msgTypes[31]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetGoalMemberResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetGoalMemberResponse) ProtoMessage() {}
+
+func (x *GetGoalMemberResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_budget_v1_goals_proto_msgTypes[31]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetGoalMemberResponse.ProtoReflect.Descriptor instead.
+func (*GetGoalMemberResponse) Descriptor() ([]byte, []int) {
+	return file_coffer_budget_v1_goals_proto_rawDescGZIP(), []int{31}
+}
+
+func (x *GetGoalMemberResponse) GetCode() string {
+	if x != nil {
+		return x.Code
+	}
+	return ""
+}
+
+func (x *GetGoalMemberResponse) GetMessage() string {
+	if x != nil {
+		return x.Message
+	}
+	return ""
+}
+
+func (x *GetGoalMemberResponse) GetMember() *GoalMember {
+	if x != nil {
+		return x.Member
+	}
+	return nil
+}
+
+func (x *GetGoalMemberResponse) GetEtag() string {
+	if x != nil {
+		return x.Etag
+	}
+	return ""
+}
+
+type RespondToGoalInvitationRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the goal, a UUID.
+	GoalId string `protobuf:"bytes,1,opt,name=goal_id,json=goalId,proto3" json:"goal_id,omitempty"`
+	// User id of the member, a UUID.
+	MemberId string `protobuf:"bytes,2,opt,name=member_id,json=memberId,proto3" json:"member_id,omitempty"`
+	// The invited user's response. An accepted member leaves the goal with rejected.
+	Status *string `protobuf:"bytes,3,opt,name=status,proto3,oneof" json:"status,omitempty"`
+	// The same as status, under another name.
+	Response *string `protobuf:"bytes,4,opt,name=response,proto3,oneof" json:"response,omitempty"`
+	// The member's new role, which the owner sets.
+	Role *string `protobuf:"bytes,5,opt,name=role,proto3,oneof" json:"role,omitempty"`
+	// The member's new share in percent, which the owner sets: more than 0 and at most 100, with at most two decimals.
+	// null removes it.
+	SharePercent *string `protobuf:"bytes,6,opt,name=share_percent,json=sharePercent,proto3,oneof" json:"share_percent,omitempty"`
+	// ETag of the version that the change is based on. If it is absent, the change applies to any version.
+	IfMatch       string `protobuf:"bytes,7,opt,name=if_match,json=ifMatch,proto3" json:"if_match,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RespondToGoalInvitationRequest) Reset() {
+	*x = RespondToGoalInvitationRequest{}
+	mi := &file_coffer_budget_v1_goals_proto_msgTypes[32]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RespondToGoalInvitationRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RespondToGoalInvitationRequest) ProtoMessage() {}
+
+func (x *RespondToGoalInvitationRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_budget_v1_goals_proto_msgTypes[32]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RespondToGoalInvitationRequest.ProtoReflect.Descriptor instead.
+func (*RespondToGoalInvitationRequest) Descriptor() ([]byte, []int) {
+	return file_coffer_budget_v1_goals_proto_rawDescGZIP(), []int{32}
+}
+
+func (x *RespondToGoalInvitationRequest) GetGoalId() string {
+	if x != nil {
+		return x.GoalId
+	}
+	return ""
+}
+
+func (x *RespondToGoalInvitationRequest) GetMemberId() string {
+	if x != nil {
+		return x.MemberId
+	}
+	return ""
+}
+
+func (x *RespondToGoalInvitationRequest) GetStatus() string {
+	if x != nil && x.Status != nil {
+		return *x.Status
+	}
+	return ""
+}
+
+func (x *RespondToGoalInvitationRequest) GetResponse() string {
+	if x != nil && x.Response != nil {
+		return *x.Response
+	}
+	return ""
+}
+
+func (x *RespondToGoalInvitationRequest) GetRole() string {
+	if x != nil && x.Role != nil {
+		return *x.Role
+	}
+	return ""
+}
+
+func (x *RespondToGoalInvitationRequest) GetSharePercent() string {
+	if x != nil && x.SharePercent != nil {
+		return *x.SharePercent
+	}
+	return ""
+}
+
+func (x *RespondToGoalInvitationRequest) GetIfMatch() string {
+	if x != nil {
+		return x.IfMatch
+	}
+	return ""
+}
+
+type RespondToGoalInvitationResponse struct {
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Code    string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
+	Message string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	Member  *GoalMember            `protobuf:"bytes,3,opt,name=member,proto3" json:"member,omitempty"`
+	// Version of the membership, for If-Match.
+	Etag          string `protobuf:"bytes,4,opt,name=etag,proto3" json:"etag,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RespondToGoalInvitationResponse) Reset() {
+	*x = RespondToGoalInvitationResponse{}
+	mi := &file_coffer_budget_v1_goals_proto_msgTypes[33]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RespondToGoalInvitationResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RespondToGoalInvitationResponse) ProtoMessage() {}
+
+func (x *RespondToGoalInvitationResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_budget_v1_goals_proto_msgTypes[33]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RespondToGoalInvitationResponse.ProtoReflect.Descriptor instead.
+func (*RespondToGoalInvitationResponse) Descriptor() ([]byte, []int) {
+	return file_coffer_budget_v1_goals_proto_rawDescGZIP(), []int{33}
+}
+
+func (x *RespondToGoalInvitationResponse) GetCode() string {
+	if x != nil {
+		return x.Code
+	}
+	return ""
+}
+
+func (x *RespondToGoalInvitationResponse) GetMessage() string {
+	if x != nil {
+		return x.Message
+	}
+	return ""
+}
+
+func (x *RespondToGoalInvitationResponse) GetMember() *GoalMember {
+	if x != nil {
+		return x.Member
+	}
+	return nil
+}
+
+func (x *RespondToGoalInvitationResponse) GetEtag() string {
+	if x != nil {
+		return x.Etag
+	}
+	return ""
+}
+
+type RemoveGoalMemberRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the goal, a UUID.
+	GoalId string `protobuf:"bytes,1,opt,name=goal_id,json=goalId,proto3" json:"goal_id,omitempty"`
+	// User id of the member, a UUID.
+	MemberId string `protobuf:"bytes,2,opt,name=member_id,json=memberId,proto3" json:"member_id,omitempty"`
+	// ETag of the version that the change is based on. If it is absent, the change applies to any version.
+	IfMatch       string `protobuf:"bytes,3,opt,name=if_match,json=ifMatch,proto3" json:"if_match,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RemoveGoalMemberRequest) Reset() {
+	*x = RemoveGoalMemberRequest{}
+	mi := &file_coffer_budget_v1_goals_proto_msgTypes[34]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RemoveGoalMemberRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RemoveGoalMemberRequest) ProtoMessage() {}
+
+func (x *RemoveGoalMemberRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_budget_v1_goals_proto_msgTypes[34]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RemoveGoalMemberRequest.ProtoReflect.Descriptor instead.
+func (*RemoveGoalMemberRequest) Descriptor() ([]byte, []int) {
+	return file_coffer_budget_v1_goals_proto_rawDescGZIP(), []int{34}
+}
+
+func (x *RemoveGoalMemberRequest) GetGoalId() string {
+	if x != nil {
+		return x.GoalId
+	}
+	return ""
+}
+
+func (x *RemoveGoalMemberRequest) GetMemberId() string {
+	if x != nil {
+		return x.MemberId
+	}
+	return ""
+}
+
+func (x *RemoveGoalMemberRequest) GetIfMatch() string {
+	if x != nil {
+		return x.IfMatch
+	}
+	return ""
+}
+
+type RemoveGoalMemberResponse struct {
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Code    string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
+	Message string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	// User id of the removed member.
+	Id            string `protobuf:"bytes,3,opt,name=id,proto3" json:"id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RemoveGoalMemberResponse) Reset() {
+	*x = RemoveGoalMemberResponse{}
+	mi := &file_coffer_budget_v1_goals_proto_msgTypes[35]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RemoveGoalMemberResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RemoveGoalMemberResponse) ProtoMessage() {}
+
+func (x *RemoveGoalMemberResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_budget_v1_goals_proto_msgTypes[35]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RemoveGoalMemberResponse.ProtoReflect.Descriptor instead.
+func (*RemoveGoalMemberResponse) Descriptor() ([]byte, []int) {
+	return file_coffer_budget_v1_goals_proto_rawDescGZIP(), []int{35}
+}
+
+func (x *RemoveGoalMemberResponse) GetCode() string {
+	if x != nil {
+		return x.Code
+	}
+	return ""
+}
+
+func (x *RemoveGoalMemberResponse) GetMessage() string {
+	if x != nil {
+		return x.Message
+	}
+	return ""
+}
+
+func (x *RemoveGoalMemberResponse) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+type ListGoalInvitationsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Page size, at least 1; 50 by default. A value above 200 means 200.
+	Limit *int32 `protobuf:"varint,1,opt,name=limit,proto3,oneof" json:"limit,omitempty"`
+	// nextCursor of the previous page. Absent for the first page.
+	Cursor        string `protobuf:"bytes,2,opt,name=cursor,proto3" json:"cursor,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListGoalInvitationsRequest) Reset() {
+	*x = ListGoalInvitationsRequest{}
+	mi := &file_coffer_budget_v1_goals_proto_msgTypes[36]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListGoalInvitationsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListGoalInvitationsRequest) ProtoMessage() {}
+
+func (x *ListGoalInvitationsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_budget_v1_goals_proto_msgTypes[36]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListGoalInvitationsRequest.ProtoReflect.Descriptor instead.
+func (*ListGoalInvitationsRequest) Descriptor() ([]byte, []int) {
+	return file_coffer_budget_v1_goals_proto_rawDescGZIP(), []int{36}
+}
+
+func (x *ListGoalInvitationsRequest) GetLimit() int32 {
+	if x != nil && x.Limit != nil {
+		return *x.Limit
+	}
+	return 0
+}
+
+func (x *ListGoalInvitationsRequest) GetCursor() string {
+	if x != nil {
+		return x.Cursor
+	}
+	return ""
+}
+
+type ListGoalInvitationsResponse struct {
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Code    string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
+	Message string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	// Invitations of the page.
+	Invitations   []*GoalInvitation `protobuf:"bytes,3,rep,name=invitations,proto3" json:"invitations,omitempty"`
+	Pagination    *v1.Pagination    `protobuf:"bytes,4,opt,name=pagination,proto3" json:"pagination,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListGoalInvitationsResponse) Reset() {
+	*x = ListGoalInvitationsResponse{}
+	mi := &file_coffer_budget_v1_goals_proto_msgTypes[37]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListGoalInvitationsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListGoalInvitationsResponse) ProtoMessage() {}
+
+func (x *ListGoalInvitationsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_budget_v1_goals_proto_msgTypes[37]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListGoalInvitationsResponse.ProtoReflect.Descriptor instead.
+func (*ListGoalInvitationsResponse) Descriptor() ([]byte, []int) {
+	return file_coffer_budget_v1_goals_proto_rawDescGZIP(), []int{37}
+}
+
+func (x *ListGoalInvitationsResponse) GetCode() string {
+	if x != nil {
+		return x.Code
+	}
+	return ""
+}
+
+func (x *ListGoalInvitationsResponse) GetMessage() string {
+	if x != nil {
+		return x.Message
+	}
+	return ""
+}
+
+func (x *ListGoalInvitationsResponse) GetInvitations() []*GoalInvitation {
+	if x != nil {
+		return x.Invitations
+	}
+	return nil
+}
+
+func (x *ListGoalInvitationsResponse) GetPagination() *v1.Pagination {
+	if x != nil {
+		return x.Pagination
+	}
+	return nil
+}
+
 var File_coffer_budget_v1_goals_proto protoreflect.FileDescriptor
 
 const file_coffer_budget_v1_goals_proto_rawDesc = "" +
 	"\n" +
-	"\x1ccoffer/budget/v1/goals.proto\x12\x10coffer.budget.v1\x1a\x19coffer/rest/v1/rest.proto\x1a\x1cgoogle/api/annotations.proto\"\xbc\x03\n" +
+	"\x1ccoffer/budget/v1/goals.proto\x12\x10coffer.budget.v1\x1a\x19coffer/rest/v1/rest.proto\x1a\x1cgoogle/api/annotations.proto\"\xa0\x04\n" +
 	"\x04Goal\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1a\n" +
@@ -1601,9 +2981,13 @@ const file_coffer_budget_v1_goals_proto_rawDesc = "" +
 	"updated_at\x18\v \x01(\tR\tupdatedAt\x12\"\n" +
 	"\n" +
 	"reached_at\x18\f \x01(\tH\x01R\treachedAt\x88\x01\x01\x12:\n" +
-	"\bprogress\x18\r \x01(\v2\x1e.coffer.budget.v1.GoalProgressR\bprogressB\x0e\n" +
+	"\bprogress\x18\r \x01(\v2\x1e.coffer.budget.v1.GoalProgressR\bprogress\x12/\n" +
+	"\x04role\x18\x0e \x01(\tB\x1b\xf8\xb5\x18\x01¶\x18\x13owner editor viewerR\x04role\x12\"\n" +
+	"\n" +
+	"owner_name\x18\x0f \x01(\tH\x02R\townerName\x88\x01\x01B\x0e\n" +
 	"\f_target_dateB\r\n" +
-	"\v_reached_at\"\xeb\x02\n" +
+	"\v_reached_atB\r\n" +
+	"\v_owner_name\"\xeb\x02\n" +
 	"\fGoalProgress\x12\x1a\n" +
 	"\x05saved\x18\x01 \x01(\tB\x04ص\x18\x01R\x05saved\x12\"\n" +
 	"\tremaining\x18\x02 \x01(\tB\x04ص\x18\x01R\tremaining\x12\x1e\n" +
@@ -1625,16 +3009,54 @@ const file_coffer_budget_v1_goals_proto_rawDesc = "" +
 	"\x04free\x18\x05 \x01(\tB\x04ص\x18\x01H\x01R\x04free\x88\x01\x01B\n" +
 	"\n" +
 	"\b_balanceB\a\n" +
-	"\x05_free\"\xad\x01\n" +
+	"\x05_free\"\xcc\x01\n" +
 	"\n" +
 	"Assignment\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x17\n" +
-	"\agoal_id\x18\x02 \x01(\tR\x06goalId\x12\x1b\n" +
-	"\twallet_id\x18\x03 \x01(\tR\bwalletId\x12\x1c\n" +
+	"\agoal_id\x18\x02 \x01(\tR\x06goalId\x12!\n" +
+	"\twallet_id\x18\x03 \x01(\tB\x04\xf8\xb5\x18\x01R\bwalletId\x12\x1c\n" +
 	"\x06amount\x18\x04 \x01(\tB\x04ص\x18\x01R\x06amount\x12\x1c\n" +
 	"\x04date\x18\x05 \x01(\tB\bʶ\x18\x04dateR\x04date\x12\x1d\n" +
 	"\n" +
-	"created_at\x18\x06 \x01(\tR\tcreatedAt\"\xda\x02\n" +
+	"created_at\x18\x06 \x01(\tR\tcreatedAt\x12\x17\n" +
+	"\auser_id\x18\a \x01(\tR\x06userId\"\x81\x04\n" +
+	"\n" +
+	"GoalMember\x12\x14\n" +
+	"\x02id\x18\x01 \x01(\tB\x04\xf8\xb5\x18\x01R\x02id\x12\x17\n" +
+	"\agoal_id\x18\x02 \x01(\tR\x06goalId\x12\x12\n" +
+	"\x04name\x18\x03 \x01(\tR\x04name\x12\x14\n" +
+	"\x05email\x18\x04 \x01(\tR\x05email\x12%\n" +
+	"\x04role\x18\x05 \x01(\tB\x11¶\x18\rviewer editorR\x04role\x12.\n" +
+	"\rshare_percent\x18\x06 \x01(\tB\x04ص\x18\x01H\x00R\fsharePercent\x88\x01\x01\x12=\n" +
+	"\x06status\x18\a \x01(\tB%¶\x18!pending accepted rejected invitedR\x06status\x12\x1d\n" +
+	"\n" +
+	"invited_at\x18\b \x01(\tR\tinvitedAt\x12&\n" +
+	"\fresponded_at\x18\t \x01(\tH\x01R\vrespondedAt\x88\x01\x01\x122\n" +
+	"\rinvitation_id\x18\n" +
+	" \x01(\tB\bʶ\x18\x04uuidH\x02R\finvitationId\x88\x01\x01\x12\"\n" +
+	"\n" +
+	"expires_at\x18\v \x01(\tH\x03R\texpiresAt\x88\x01\x01\x12!\n" +
+	"\tmember_id\x18\f \x01(\tB\x04\xf8\xb5\x18\x01R\bmemberIdB\x10\n" +
+	"\x0e_share_percentB\x0f\n" +
+	"\r_responded_atB\x10\n" +
+	"\x0e_invitation_idB\r\n" +
+	"\v_expires_at\"\xef\x02\n" +
+	"\x0eGoalInvitation\x12\x17\n" +
+	"\agoal_id\x18\x01 \x01(\tR\x06goalId\x12\x1b\n" +
+	"\tgoal_name\x18\x02 \x01(\tR\bgoalName\x12\x1b\n" +
+	"\tmember_id\x18\x03 \x01(\tR\bmemberId\x12\x19\n" +
+	"\bowner_id\x18\x04 \x01(\tR\aownerId\x12\"\n" +
+	"\n" +
+	"owner_name\x18\x05 \x01(\tH\x00R\townerName\x88\x01\x01\x12$\n" +
+	"\vowner_email\x18\x06 \x01(\tH\x01R\n" +
+	"ownerEmail\x88\x01\x01\x12%\n" +
+	"\x04role\x18\a \x01(\tB\x11¶\x18\rviewer editorR\x04role\x12.\n" +
+	"\rshare_percent\x18\b \x01(\tB\x04ص\x18\x01H\x02R\fsharePercent\x88\x01\x01\x12\x1d\n" +
+	"\n" +
+	"invited_at\x18\t \x01(\tR\tinvitedAtB\r\n" +
+	"\v_owner_nameB\x0e\n" +
+	"\f_owner_emailB\x10\n" +
+	"\x0e_share_percent\"\xda\x02\n" +
 	"\x11CreateGoalRequest\x12 \n" +
 	"\x04name\x18\x01 \x01(\tB\f\xf0\xb5\x18\x01\xe2\xb6\x18\x04\b\x01\x10dR\x04name\x123\n" +
 	"\bcurrency\x18\x02 \x01(\tB\x17\xf0\xb5\x18\x01\xe2\xb6\x18\x0f\x1a\r^[A-Za-z]{3}$R\bcurrency\x128\n" +
@@ -1731,7 +3153,94 @@ const file_coffer_budget_v1_goals_proto_rawDesc = "" +
 	"\x18DeleteAssignmentResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12\x0e\n" +
-	"\x02id\x18\x03 \x01(\tR\x02id2\x9c\f\n" +
+	"\x02id\x18\x03 \x01(\tR\x02id\"\xad\x02\n" +
+	"\x10ShareGoalRequest\x12\x17\n" +
+	"\agoal_id\x18\x01 \x01(\tR\x06goalId\x12\x1a\n" +
+	"\x05email\x18\x02 \x01(\tB\x04\xf0\xb5\x18\x01R\x05email\x12*\n" +
+	"\x04role\x18\x03 \x01(\tB\x11¶\x18\rviewer editorH\x00R\x04role\x88\x01\x01\x12:\n" +
+	"\rshare_percent\x18\x04 \x01(\tB\x10ص\x18\x01\xe2\xb6\x18\b*\x031002\x010H\x01R\fsharePercent\x88\x01\x01\x12C\n" +
+	"\x0fidempotency_key\x18\x05 \x01(\tB\x1a\xe2\xb5\x18\x0fIdempotency-Key\xe2\xb6\x18\x03\x10\xff\x01R\x0eidempotencyKey\x12\x1c\n" +
+	"\x06invite\x18\x06 \x01(\bB\x04\xe8\xb5\x18\x01R\x06inviteB\a\n" +
+	"\x05_roleB\x10\n" +
+	"\x0e_share_percent\"\xcb\x01\n" +
+	"\x11ShareGoalResponse\x12\x12\n" +
+	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
+	"\amessage\x18\x02 \x01(\tR\amessage\x124\n" +
+	"\x06member\x18\x03 \x01(\v2\x1c.coffer.budget.v1.GoalMemberR\x06member\x124\n" +
+	"\breplayed\x18\x04 \x01(\bB\x18\xe2\xb5\x18\x14Idempotency-ReplayedR\breplayed\x12\x1c\n" +
+	"\x04etag\x18\x05 \x01(\tB\b\xe2\xb5\x18\x04ETagR\x04etag\"\xa0\x01\n" +
+	"\x1bResendGoalInvitationRequest\x12\x17\n" +
+	"\agoal_id\x18\x01 \x01(\tR\x06goalId\x12#\n" +
+	"\rinvitation_id\x18\x02 \x01(\tR\finvitationId\x12C\n" +
+	"\x0fidempotency_key\x18\x03 \x01(\tB\x1a\xe2\xb5\x18\x0fIdempotency-Key\xe2\xb6\x18\x03\x10\xff\x01R\x0eidempotencyKey\"\xb8\x01\n" +
+	"\x1cResendGoalInvitationResponse\x12\x12\n" +
+	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
+	"\amessage\x18\x02 \x01(\tR\amessage\x124\n" +
+	"\x06member\x18\x03 \x01(\v2\x1c.coffer.budget.v1.GoalMemberR\x06member\x124\n" +
+	"\breplayed\x18\x04 \x01(\bB\x18\xe2\xb5\x18\x14Idempotency-ReplayedR\breplayed\"]\n" +
+	"\x1dWithdrawGoalInvitationRequest\x12\x17\n" +
+	"\agoal_id\x18\x01 \x01(\tR\x06goalId\x12#\n" +
+	"\rinvitation_id\x18\x02 \x01(\tR\finvitationId\"^\n" +
+	"\x1eWithdrawGoalInvitationResponse\x12\x12\n" +
+	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
+	"\amessage\x18\x02 \x01(\tR\amessage\x12\x0e\n" +
+	"\x02id\x18\x03 \x01(\tR\x02id\"w\n" +
+	"\x16ListGoalMembersRequest\x12\x17\n" +
+	"\agoal_id\x18\x01 \x01(\tR\x06goalId\x12\"\n" +
+	"\x05limit\x18\x02 \x01(\x05B\a\xe2\xb6\x18\x03\"\x011H\x00R\x05limit\x88\x01\x01\x12\x16\n" +
+	"\x06cursor\x18\x03 \x01(\tR\x06cursorB\b\n" +
+	"\x06_limit\"\xbb\x01\n" +
+	"\x17ListGoalMembersResponse\x12\x12\n" +
+	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
+	"\amessage\x18\x02 \x01(\tR\amessage\x126\n" +
+	"\amembers\x18\x03 \x03(\v2\x1c.coffer.budget.v1.GoalMemberR\amembers\x12:\n" +
+	"\n" +
+	"pagination\x18\x04 \x01(\v2\x1a.coffer.rest.v1.PaginationR\n" +
+	"pagination\"L\n" +
+	"\x14GetGoalMemberRequest\x12\x17\n" +
+	"\agoal_id\x18\x01 \x01(\tR\x06goalId\x12\x1b\n" +
+	"\tmember_id\x18\x02 \x01(\tR\bmemberId\"\x99\x01\n" +
+	"\x15GetGoalMemberResponse\x12\x12\n" +
+	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
+	"\amessage\x18\x02 \x01(\tR\amessage\x124\n" +
+	"\x06member\x18\x03 \x01(\v2\x1c.coffer.budget.v1.GoalMemberR\x06member\x12\x1c\n" +
+	"\x04etag\x18\x04 \x01(\tB\b\xe2\xb5\x18\x04ETagR\x04etag\"\x8a\x03\n" +
+	"\x1eRespondToGoalInvitationRequest\x12\x17\n" +
+	"\agoal_id\x18\x01 \x01(\tR\x06goalId\x12\x1b\n" +
+	"\tmember_id\x18\x02 \x01(\tR\bmemberId\x122\n" +
+	"\x06status\x18\x03 \x01(\tB\x15¶\x18\x11accepted rejectedH\x00R\x06status\x88\x01\x01\x126\n" +
+	"\bresponse\x18\x04 \x01(\tB\x15¶\x18\x11accepted rejectedH\x01R\bresponse\x88\x01\x01\x12*\n" +
+	"\x04role\x18\x05 \x01(\tB\x11¶\x18\rviewer editorH\x02R\x04role\x88\x01\x01\x12>\n" +
+	"\rshare_percent\x18\x06 \x01(\tB\x14ص\x18\x01\x88\xb6\x18\x01\xe2\xb6\x18\b*\x031002\x010H\x03R\fsharePercent\x88\x01\x01\x12'\n" +
+	"\bif_match\x18\a \x01(\tB\f\xe2\xb5\x18\bIf-MatchR\aifMatchB\t\n" +
+	"\a_statusB\v\n" +
+	"\t_responseB\a\n" +
+	"\x05_roleB\x10\n" +
+	"\x0e_share_percent\"\xa3\x01\n" +
+	"\x1fRespondToGoalInvitationResponse\x12\x12\n" +
+	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
+	"\amessage\x18\x02 \x01(\tR\amessage\x124\n" +
+	"\x06member\x18\x03 \x01(\v2\x1c.coffer.budget.v1.GoalMemberR\x06member\x12\x1c\n" +
+	"\x04etag\x18\x04 \x01(\tB\b\xe2\xb5\x18\x04ETagR\x04etag\"x\n" +
+	"\x17RemoveGoalMemberRequest\x12\x17\n" +
+	"\agoal_id\x18\x01 \x01(\tR\x06goalId\x12\x1b\n" +
+	"\tmember_id\x18\x02 \x01(\tR\bmemberId\x12'\n" +
+	"\bif_match\x18\x03 \x01(\tB\f\xe2\xb5\x18\bIf-MatchR\aifMatch\"X\n" +
+	"\x18RemoveGoalMemberResponse\x12\x12\n" +
+	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
+	"\amessage\x18\x02 \x01(\tR\amessage\x12\x0e\n" +
+	"\x02id\x18\x03 \x01(\tR\x02id\"b\n" +
+	"\x1aListGoalInvitationsRequest\x12\"\n" +
+	"\x05limit\x18\x01 \x01(\x05B\a\xe2\xb6\x18\x03\"\x011H\x00R\x05limit\x88\x01\x01\x12\x16\n" +
+	"\x06cursor\x18\x02 \x01(\tR\x06cursorB\b\n" +
+	"\x06_limit\"\xcb\x01\n" +
+	"\x1bListGoalInvitationsResponse\x12\x12\n" +
+	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
+	"\amessage\x18\x02 \x01(\tR\amessage\x12B\n" +
+	"\vinvitations\x18\x03 \x03(\v2 .coffer.budget.v1.GoalInvitationR\vinvitations\x12:\n" +
+	"\n" +
+	"pagination\x18\x04 \x01(\v2\x1a.coffer.rest.v1.PaginationR\n" +
+	"pagination2\xbe\x1a\n" +
 	"\vGoalService\x12\xab\x01\n" +
 	"\n" +
 	"CreateGoal\x12#.coffer.budget.v1.CreateGoalRequest\x1a$.coffer.budget.v1.CreateGoalResponse\"R\x8a\xb5\x18\x1f\n" +
@@ -1739,19 +3248,35 @@ const file_coffer_budget_v1_goals_proto_rawDesc = "" +
 	"\tListGoals\x12\".coffer.budget.v1.ListGoalsRequest\x1a#.coffer.budget.v1.ListGoalsResponse\"E\x8a\xb5\x18!\n" +
 	"\rGOALS_FETCHED\x12\rGoals fetched\x18\xc8\x01\xe2\xb5\x18\x04read\x82\xd3\xe4\x93\x02\x0f\x12\r/api/v1/goals\x90\x02\x01\x12\xa0\x01\n" +
 	"\aGetGoal\x12 .coffer.budget.v1.GetGoalRequest\x1a!.coffer.budget.v1.GetGoalResponse\"P\x8a\xb5\x18\x1f\n" +
-	"\fGOAL_FETCHED\x12\fGoal fetched\x18\xc8\x01\xb2\xb5\x18\x04\xde\x02\xdf\x02\xe2\xb5\x18\x04read\x82\xd3\xe4\x93\x02\x14\x12\x12/api/v1/goals/{id}\x90\x02\x01\x12\xb3\x01\n" +
+	"\fGOAL_FETCHED\x12\fGoal fetched\x18\xc8\x01\xb2\xb5\x18\x04\xde\x02\xdf\x02\xe2\xb5\x18\x04read\x82\xd3\xe4\x93\x02\x14\x12\x12/api/v1/goals/{id}\x90\x02\x01\x12\xb4\x01\n" +
 	"\n" +
-	"UpdateGoal\x12#.coffer.budget.v1.UpdateGoalRequest\x1a$.coffer.budget.v1.UpdateGoalResponse\"Z\x8a\xb5\x18\x1f\n" +
-	"\fGOAL_UPDATED\x12\fGoal updated\x18\xc8\x01\xb2\xb5\x18\x05\x05\xde\x02\xdf\x02\xe2\xb5\x18\rbudgets:write\x82\xd3\xe4\x93\x02\x17:\x01*2\x12/api/v1/goals/{id}\x12\xaf\x01\n" +
+	"UpdateGoal\x12#.coffer.budget.v1.UpdateGoalRequest\x1a$.coffer.budget.v1.UpdateGoalResponse\"[\x8a\xb5\x18\x1f\n" +
+	"\fGOAL_UPDATED\x12\fGoal updated\x18\xc8\x01\xb2\xb5\x18\x06\x04\x05\xde\x02\xdf\x02\xe2\xb5\x18\rbudgets:write\x82\xd3\xe4\x93\x02\x17:\x01*2\x12/api/v1/goals/{id}\x12\xb0\x01\n" +
 	"\n" +
-	"DeleteGoal\x12#.coffer.budget.v1.DeleteGoalRequest\x1a$.coffer.budget.v1.DeleteGoalResponse\"V\x8a\xb5\x18\x1f\n" +
-	"\fGOAL_DELETED\x12\fGoal deleted\x18\xc8\x01\xb2\xb5\x18\x04\xde\x02\xdf\x02\xe2\xb5\x18\rbudgets:write\x82\xd3\xe4\x93\x02\x14*\x12/api/v1/goals/{id}\x12\xe5\x01\n" +
-	"\x10CreateAssignment\x12).coffer.budget.v1.CreateAssignmentRequest\x1a*.coffer.budget.v1.CreateAssignmentResponse\"z\x8a\xb5\x18+\n" +
-	"\x12ASSIGNMENT_CREATED\x12\x12Assignment created\x18\xc9\x01\xb2\xb5\x18\b<\xde\x02\xdf\x02\xe1\x02\x13\xe2\xb5\x18\rbudgets:write\x82\xd3\xe4\x93\x02(:\x01*\"#/api/v1/goals/{goal_id}/assignments\x12\xd7\x01\n" +
+	"DeleteGoal\x12#.coffer.budget.v1.DeleteGoalRequest\x1a$.coffer.budget.v1.DeleteGoalResponse\"W\x8a\xb5\x18\x1f\n" +
+	"\fGOAL_DELETED\x12\fGoal deleted\x18\xc8\x01\xb2\xb5\x18\x05\x04\xde\x02\xdf\x02\xe2\xb5\x18\rbudgets:write\x82\xd3\xe4\x93\x02\x14*\x12/api/v1/goals/{id}\x12\xe6\x01\n" +
+	"\x10CreateAssignment\x12).coffer.budget.v1.CreateAssignmentRequest\x1a*.coffer.budget.v1.CreateAssignmentResponse\"{\x8a\xb5\x18+\n" +
+	"\x12ASSIGNMENT_CREATED\x12\x12Assignment created\x18\xc9\x01\xb2\xb5\x18\t\x04<\xde\x02\xdf\x02\xe1\x02\x13\xe2\xb5\x18\rbudgets:write\x82\xd3\xe4\x93\x02(:\x01*\"#/api/v1/goals/{goal_id}/assignments\x12\xd7\x01\n" +
 	"\x0fListAssignments\x12(.coffer.budget.v1.ListAssignmentsRequest\x1a).coffer.budget.v1.ListAssignmentsResponse\"o\x8a\xb5\x18-\n" +
 	"\x13ASSIGNMENTS_FETCHED\x12\x13Assignments fetched\x18\xc8\x01\xb2\xb5\x18\x04\xde\x02\xdf\x02\xe2\xb5\x18\x04read\x82\xd3\xe4\x93\x02%\x12#/api/v1/goals/{goal_id}/assignments\x90\x02\x01\x12\xf3\x01\n" +
 	"\x10DeleteAssignment\x12).coffer.budget.v1.DeleteAssignmentRequest\x1a*.coffer.budget.v1.DeleteAssignmentResponse\"\x87\x01\x8a\xb5\x18+\n" +
-	"\x12ASSIGNMENT_DELETED\x12\x12Assignment deleted\x18\xc8\x01\xb2\xb5\x18\b\xde\x02\xdf\x02\xe0\x02\xe1\x02\xe2\xb5\x18\rbudgets:write\x82\xd3\xe4\x93\x025*3/api/v1/goals/{goal_id}/assignments/{assignment_id}BEZCgithub.com/coffer-budget/coffer/proto/gen/coffer/budget/v1;budgetv1b\x06proto3"
+	"\x12ASSIGNMENT_DELETED\x12\x12Assignment deleted\x18\xc8\x01\xb2\xb5\x18\b\xde\x02\xdf\x02\xe0\x02\xe1\x02\xe2\xb5\x18\rbudgets:write\x82\xd3\xe4\x93\x025*3/api/v1/goals/{goal_id}/assignments/{assignment_id}\x12\xb4\x01\n" +
+	"\tShareGoal\x12\".coffer.budget.v1.ShareGoalRequest\x1a#.coffer.budget.v1.ShareGoalResponse\"^\x8a\xb5\x18\x1d\n" +
+	"\vGOAL_SHARED\x12\vGoal shared\x18\xc9\x01\xb2\xb5\x18\x11\xa4\x02\x04)\xde\x02\xdf\x02\xef\x02l\xf0\x02\x8b\x01\xa3\x02\x82\xd3\xe4\x93\x02\":\x01*\"\x1d/api/v1/goals/{goal_id}/share\x12\xfd\x01\n" +
+	"\x14ResendGoalInvitation\x12-.coffer.budget.v1.ResendGoalInvitationRequest\x1a..coffer.budget.v1.ResendGoalInvitationResponse\"\x85\x01\x8a\xb5\x18-\n" +
+	"\tMAIL_SENT\x12\x1dThe invitation was sent again\x18\xca\x01\xb2\xb5\x18\v\xa4\x02\x04\xde\x02\xdf\x02\xb6\x02\xa3\x02\x82\xd3\xe4\x93\x02?:\x01*\":/api/v1/goals/{goal_id}/invitations/{invitation_id}/resend\x12\xf6\x01\n" +
+	"\x16WithdrawGoalInvitation\x12/.coffer.budget.v1.WithdrawGoalInvitationRequest\x1a0.coffer.budget.v1.WithdrawGoalInvitationResponse\"y\x8a\xb5\x18/\n" +
+	"\x14INVITATION_WITHDRAWN\x12\x14Invitation withdrawn\x18\xc8\x01\xb2\xb5\x18\a\x04\xde\x02\xdf\x02\xb6\x02\x82\xd3\xe4\x93\x025*3/api/v1/goals/{goal_id}/invitations/{invitation_id}\x12\xd5\x01\n" +
+	"\x0fListGoalMembers\x12(.coffer.budget.v1.ListGoalMembersRequest\x1a).coffer.budget.v1.ListGoalMembersResponse\"m\x8a\xb5\x18/\n" +
+	"\x14GOAL_MEMBERS_FETCHED\x12\x14Goal members fetched\x18\xc8\x01\xb2\xb5\x18\x04\xde\x02\xdf\x02\xe2\xb5\x18\x04read\x82\xd3\xe4\x93\x02!\x12\x1f/api/v1/goals/{goal_id}/members\x90\x02\x01\x12\xdd\x01\n" +
+	"\rGetGoalMember\x12&.coffer.budget.v1.GetGoalMemberRequest\x1a'.coffer.budget.v1.GetGoalMemberResponse\"{\x8a\xb5\x18-\n" +
+	"\x13GOAL_MEMBER_FETCHED\x12\x13Goal member fetched\x18\xc8\x01\xb2\xb5\x18\b\xde\x02\xdf\x02\xed\x02\xee\x02\xe2\xb5\x18\x04read\x82\xd3\xe4\x93\x02-\x12+/api/v1/goals/{goal_id}/members/{member_id}\x90\x02\x01\x12\xf7\x01\n" +
+	"\x17RespondToGoalInvitation\x120.coffer.budget.v1.RespondToGoalInvitationRequest\x1a1.coffer.budget.v1.RespondToGoalInvitationResponse\"w\x8a\xb5\x18-\n" +
+	"\x13GOAL_MEMBER_UPDATED\x12\x13Goal member updated\x18\xc8\x01\xb2\xb5\x18\f\x04\xde\x02\xdf\x02\xed\x02\xee\x02\xf0\x02n\x82\xd3\xe4\x93\x020:\x01*2+/api/v1/goals/{goal_id}/members/{member_id}\x12\xdc\x01\n" +
+	"\x10RemoveGoalMember\x12).coffer.budget.v1.RemoveGoalMemberRequest\x1a*.coffer.budget.v1.RemoveGoalMemberResponse\"q\x8a\xb5\x18-\n" +
+	"\x13GOAL_MEMBER_REMOVED\x12\x13Goal member removed\x18\xc8\x01\xb2\xb5\x18\t\x04\xde\x02\xdf\x02\xed\x02\xee\x02\x82\xd3\xe4\x93\x02-*+/api/v1/goals/{goal_id}/members/{member_id}\x12\xdb\x01\n" +
+	"\x13ListGoalInvitations\x12,.coffer.budget.v1.ListGoalInvitationsRequest\x1a-.coffer.budget.v1.ListGoalInvitationsResponse\"g\x8a\xb5\x187\n" +
+	"\x18GOAL_INVITATIONS_FETCHED\x12\x18Goal invitations fetched\x18\xc8\x01\xe2\xb5\x18\x04read\x82\xd3\xe4\x93\x02\x1b\x12\x19/api/v1/goals/invitations\x90\x02\x01BEZCgithub.com/coffer-budget/coffer/proto/gen/coffer/budget/v1;budgetv1b\x06proto3"
 
 var (
 	file_coffer_budget_v1_goals_proto_rawDescOnce sync.Once
@@ -1765,62 +3290,104 @@ func file_coffer_budget_v1_goals_proto_rawDescGZIP() []byte {
 	return file_coffer_budget_v1_goals_proto_rawDescData
 }
 
-var file_coffer_budget_v1_goals_proto_msgTypes = make([]protoimpl.MessageInfo, 20)
+var file_coffer_budget_v1_goals_proto_msgTypes = make([]protoimpl.MessageInfo, 38)
 var file_coffer_budget_v1_goals_proto_goTypes = []any{
-	(*Goal)(nil),                     // 0: coffer.budget.v1.Goal
-	(*GoalProgress)(nil),             // 1: coffer.budget.v1.GoalProgress
-	(*GoalWallet)(nil),               // 2: coffer.budget.v1.GoalWallet
-	(*Assignment)(nil),               // 3: coffer.budget.v1.Assignment
-	(*CreateGoalRequest)(nil),        // 4: coffer.budget.v1.CreateGoalRequest
-	(*CreateGoalResponse)(nil),       // 5: coffer.budget.v1.CreateGoalResponse
-	(*ListGoalsRequest)(nil),         // 6: coffer.budget.v1.ListGoalsRequest
-	(*ListGoalsResponse)(nil),        // 7: coffer.budget.v1.ListGoalsResponse
-	(*GetGoalRequest)(nil),           // 8: coffer.budget.v1.GetGoalRequest
-	(*GetGoalResponse)(nil),          // 9: coffer.budget.v1.GetGoalResponse
-	(*UpdateGoalRequest)(nil),        // 10: coffer.budget.v1.UpdateGoalRequest
-	(*UpdateGoalResponse)(nil),       // 11: coffer.budget.v1.UpdateGoalResponse
-	(*DeleteGoalRequest)(nil),        // 12: coffer.budget.v1.DeleteGoalRequest
-	(*DeleteGoalResponse)(nil),       // 13: coffer.budget.v1.DeleteGoalResponse
-	(*CreateAssignmentRequest)(nil),  // 14: coffer.budget.v1.CreateAssignmentRequest
-	(*CreateAssignmentResponse)(nil), // 15: coffer.budget.v1.CreateAssignmentResponse
-	(*ListAssignmentsRequest)(nil),   // 16: coffer.budget.v1.ListAssignmentsRequest
-	(*ListAssignmentsResponse)(nil),  // 17: coffer.budget.v1.ListAssignmentsResponse
-	(*DeleteAssignmentRequest)(nil),  // 18: coffer.budget.v1.DeleteAssignmentRequest
-	(*DeleteAssignmentResponse)(nil), // 19: coffer.budget.v1.DeleteAssignmentResponse
-	(*v1.Pagination)(nil),            // 20: coffer.rest.v1.Pagination
+	(*Goal)(nil),                            // 0: coffer.budget.v1.Goal
+	(*GoalProgress)(nil),                    // 1: coffer.budget.v1.GoalProgress
+	(*GoalWallet)(nil),                      // 2: coffer.budget.v1.GoalWallet
+	(*Assignment)(nil),                      // 3: coffer.budget.v1.Assignment
+	(*GoalMember)(nil),                      // 4: coffer.budget.v1.GoalMember
+	(*GoalInvitation)(nil),                  // 5: coffer.budget.v1.GoalInvitation
+	(*CreateGoalRequest)(nil),               // 6: coffer.budget.v1.CreateGoalRequest
+	(*CreateGoalResponse)(nil),              // 7: coffer.budget.v1.CreateGoalResponse
+	(*ListGoalsRequest)(nil),                // 8: coffer.budget.v1.ListGoalsRequest
+	(*ListGoalsResponse)(nil),               // 9: coffer.budget.v1.ListGoalsResponse
+	(*GetGoalRequest)(nil),                  // 10: coffer.budget.v1.GetGoalRequest
+	(*GetGoalResponse)(nil),                 // 11: coffer.budget.v1.GetGoalResponse
+	(*UpdateGoalRequest)(nil),               // 12: coffer.budget.v1.UpdateGoalRequest
+	(*UpdateGoalResponse)(nil),              // 13: coffer.budget.v1.UpdateGoalResponse
+	(*DeleteGoalRequest)(nil),               // 14: coffer.budget.v1.DeleteGoalRequest
+	(*DeleteGoalResponse)(nil),              // 15: coffer.budget.v1.DeleteGoalResponse
+	(*CreateAssignmentRequest)(nil),         // 16: coffer.budget.v1.CreateAssignmentRequest
+	(*CreateAssignmentResponse)(nil),        // 17: coffer.budget.v1.CreateAssignmentResponse
+	(*ListAssignmentsRequest)(nil),          // 18: coffer.budget.v1.ListAssignmentsRequest
+	(*ListAssignmentsResponse)(nil),         // 19: coffer.budget.v1.ListAssignmentsResponse
+	(*DeleteAssignmentRequest)(nil),         // 20: coffer.budget.v1.DeleteAssignmentRequest
+	(*DeleteAssignmentResponse)(nil),        // 21: coffer.budget.v1.DeleteAssignmentResponse
+	(*ShareGoalRequest)(nil),                // 22: coffer.budget.v1.ShareGoalRequest
+	(*ShareGoalResponse)(nil),               // 23: coffer.budget.v1.ShareGoalResponse
+	(*ResendGoalInvitationRequest)(nil),     // 24: coffer.budget.v1.ResendGoalInvitationRequest
+	(*ResendGoalInvitationResponse)(nil),    // 25: coffer.budget.v1.ResendGoalInvitationResponse
+	(*WithdrawGoalInvitationRequest)(nil),   // 26: coffer.budget.v1.WithdrawGoalInvitationRequest
+	(*WithdrawGoalInvitationResponse)(nil),  // 27: coffer.budget.v1.WithdrawGoalInvitationResponse
+	(*ListGoalMembersRequest)(nil),          // 28: coffer.budget.v1.ListGoalMembersRequest
+	(*ListGoalMembersResponse)(nil),         // 29: coffer.budget.v1.ListGoalMembersResponse
+	(*GetGoalMemberRequest)(nil),            // 30: coffer.budget.v1.GetGoalMemberRequest
+	(*GetGoalMemberResponse)(nil),           // 31: coffer.budget.v1.GetGoalMemberResponse
+	(*RespondToGoalInvitationRequest)(nil),  // 32: coffer.budget.v1.RespondToGoalInvitationRequest
+	(*RespondToGoalInvitationResponse)(nil), // 33: coffer.budget.v1.RespondToGoalInvitationResponse
+	(*RemoveGoalMemberRequest)(nil),         // 34: coffer.budget.v1.RemoveGoalMemberRequest
+	(*RemoveGoalMemberResponse)(nil),        // 35: coffer.budget.v1.RemoveGoalMemberResponse
+	(*ListGoalInvitationsRequest)(nil),      // 36: coffer.budget.v1.ListGoalInvitationsRequest
+	(*ListGoalInvitationsResponse)(nil),     // 37: coffer.budget.v1.ListGoalInvitationsResponse
+	(*v1.Pagination)(nil),                   // 38: coffer.rest.v1.Pagination
 }
 var file_coffer_budget_v1_goals_proto_depIdxs = []int32{
 	1,  // 0: coffer.budget.v1.Goal.progress:type_name -> coffer.budget.v1.GoalProgress
 	0,  // 1: coffer.budget.v1.CreateGoalResponse.goal:type_name -> coffer.budget.v1.Goal
 	0,  // 2: coffer.budget.v1.ListGoalsResponse.goals:type_name -> coffer.budget.v1.Goal
-	20, // 3: coffer.budget.v1.ListGoalsResponse.pagination:type_name -> coffer.rest.v1.Pagination
+	38, // 3: coffer.budget.v1.ListGoalsResponse.pagination:type_name -> coffer.rest.v1.Pagination
 	2,  // 4: coffer.budget.v1.ListGoalsResponse.wallets:type_name -> coffer.budget.v1.GoalWallet
 	0,  // 5: coffer.budget.v1.GetGoalResponse.goal:type_name -> coffer.budget.v1.Goal
 	0,  // 6: coffer.budget.v1.UpdateGoalResponse.goal:type_name -> coffer.budget.v1.Goal
 	3,  // 7: coffer.budget.v1.CreateAssignmentResponse.assignment:type_name -> coffer.budget.v1.Assignment
 	3,  // 8: coffer.budget.v1.ListAssignmentsResponse.assignments:type_name -> coffer.budget.v1.Assignment
-	20, // 9: coffer.budget.v1.ListAssignmentsResponse.pagination:type_name -> coffer.rest.v1.Pagination
-	4,  // 10: coffer.budget.v1.GoalService.CreateGoal:input_type -> coffer.budget.v1.CreateGoalRequest
-	6,  // 11: coffer.budget.v1.GoalService.ListGoals:input_type -> coffer.budget.v1.ListGoalsRequest
-	8,  // 12: coffer.budget.v1.GoalService.GetGoal:input_type -> coffer.budget.v1.GetGoalRequest
-	10, // 13: coffer.budget.v1.GoalService.UpdateGoal:input_type -> coffer.budget.v1.UpdateGoalRequest
-	12, // 14: coffer.budget.v1.GoalService.DeleteGoal:input_type -> coffer.budget.v1.DeleteGoalRequest
-	14, // 15: coffer.budget.v1.GoalService.CreateAssignment:input_type -> coffer.budget.v1.CreateAssignmentRequest
-	16, // 16: coffer.budget.v1.GoalService.ListAssignments:input_type -> coffer.budget.v1.ListAssignmentsRequest
-	18, // 17: coffer.budget.v1.GoalService.DeleteAssignment:input_type -> coffer.budget.v1.DeleteAssignmentRequest
-	5,  // 18: coffer.budget.v1.GoalService.CreateGoal:output_type -> coffer.budget.v1.CreateGoalResponse
-	7,  // 19: coffer.budget.v1.GoalService.ListGoals:output_type -> coffer.budget.v1.ListGoalsResponse
-	9,  // 20: coffer.budget.v1.GoalService.GetGoal:output_type -> coffer.budget.v1.GetGoalResponse
-	11, // 21: coffer.budget.v1.GoalService.UpdateGoal:output_type -> coffer.budget.v1.UpdateGoalResponse
-	13, // 22: coffer.budget.v1.GoalService.DeleteGoal:output_type -> coffer.budget.v1.DeleteGoalResponse
-	15, // 23: coffer.budget.v1.GoalService.CreateAssignment:output_type -> coffer.budget.v1.CreateAssignmentResponse
-	17, // 24: coffer.budget.v1.GoalService.ListAssignments:output_type -> coffer.budget.v1.ListAssignmentsResponse
-	19, // 25: coffer.budget.v1.GoalService.DeleteAssignment:output_type -> coffer.budget.v1.DeleteAssignmentResponse
-	18, // [18:26] is the sub-list for method output_type
-	10, // [10:18] is the sub-list for method input_type
-	10, // [10:10] is the sub-list for extension type_name
-	10, // [10:10] is the sub-list for extension extendee
-	0,  // [0:10] is the sub-list for field type_name
+	38, // 9: coffer.budget.v1.ListAssignmentsResponse.pagination:type_name -> coffer.rest.v1.Pagination
+	4,  // 10: coffer.budget.v1.ShareGoalResponse.member:type_name -> coffer.budget.v1.GoalMember
+	4,  // 11: coffer.budget.v1.ResendGoalInvitationResponse.member:type_name -> coffer.budget.v1.GoalMember
+	4,  // 12: coffer.budget.v1.ListGoalMembersResponse.members:type_name -> coffer.budget.v1.GoalMember
+	38, // 13: coffer.budget.v1.ListGoalMembersResponse.pagination:type_name -> coffer.rest.v1.Pagination
+	4,  // 14: coffer.budget.v1.GetGoalMemberResponse.member:type_name -> coffer.budget.v1.GoalMember
+	4,  // 15: coffer.budget.v1.RespondToGoalInvitationResponse.member:type_name -> coffer.budget.v1.GoalMember
+	5,  // 16: coffer.budget.v1.ListGoalInvitationsResponse.invitations:type_name -> coffer.budget.v1.GoalInvitation
+	38, // 17: coffer.budget.v1.ListGoalInvitationsResponse.pagination:type_name -> coffer.rest.v1.Pagination
+	6,  // 18: coffer.budget.v1.GoalService.CreateGoal:input_type -> coffer.budget.v1.CreateGoalRequest
+	8,  // 19: coffer.budget.v1.GoalService.ListGoals:input_type -> coffer.budget.v1.ListGoalsRequest
+	10, // 20: coffer.budget.v1.GoalService.GetGoal:input_type -> coffer.budget.v1.GetGoalRequest
+	12, // 21: coffer.budget.v1.GoalService.UpdateGoal:input_type -> coffer.budget.v1.UpdateGoalRequest
+	14, // 22: coffer.budget.v1.GoalService.DeleteGoal:input_type -> coffer.budget.v1.DeleteGoalRequest
+	16, // 23: coffer.budget.v1.GoalService.CreateAssignment:input_type -> coffer.budget.v1.CreateAssignmentRequest
+	18, // 24: coffer.budget.v1.GoalService.ListAssignments:input_type -> coffer.budget.v1.ListAssignmentsRequest
+	20, // 25: coffer.budget.v1.GoalService.DeleteAssignment:input_type -> coffer.budget.v1.DeleteAssignmentRequest
+	22, // 26: coffer.budget.v1.GoalService.ShareGoal:input_type -> coffer.budget.v1.ShareGoalRequest
+	24, // 27: coffer.budget.v1.GoalService.ResendGoalInvitation:input_type -> coffer.budget.v1.ResendGoalInvitationRequest
+	26, // 28: coffer.budget.v1.GoalService.WithdrawGoalInvitation:input_type -> coffer.budget.v1.WithdrawGoalInvitationRequest
+	28, // 29: coffer.budget.v1.GoalService.ListGoalMembers:input_type -> coffer.budget.v1.ListGoalMembersRequest
+	30, // 30: coffer.budget.v1.GoalService.GetGoalMember:input_type -> coffer.budget.v1.GetGoalMemberRequest
+	32, // 31: coffer.budget.v1.GoalService.RespondToGoalInvitation:input_type -> coffer.budget.v1.RespondToGoalInvitationRequest
+	34, // 32: coffer.budget.v1.GoalService.RemoveGoalMember:input_type -> coffer.budget.v1.RemoveGoalMemberRequest
+	36, // 33: coffer.budget.v1.GoalService.ListGoalInvitations:input_type -> coffer.budget.v1.ListGoalInvitationsRequest
+	7,  // 34: coffer.budget.v1.GoalService.CreateGoal:output_type -> coffer.budget.v1.CreateGoalResponse
+	9,  // 35: coffer.budget.v1.GoalService.ListGoals:output_type -> coffer.budget.v1.ListGoalsResponse
+	11, // 36: coffer.budget.v1.GoalService.GetGoal:output_type -> coffer.budget.v1.GetGoalResponse
+	13, // 37: coffer.budget.v1.GoalService.UpdateGoal:output_type -> coffer.budget.v1.UpdateGoalResponse
+	15, // 38: coffer.budget.v1.GoalService.DeleteGoal:output_type -> coffer.budget.v1.DeleteGoalResponse
+	17, // 39: coffer.budget.v1.GoalService.CreateAssignment:output_type -> coffer.budget.v1.CreateAssignmentResponse
+	19, // 40: coffer.budget.v1.GoalService.ListAssignments:output_type -> coffer.budget.v1.ListAssignmentsResponse
+	21, // 41: coffer.budget.v1.GoalService.DeleteAssignment:output_type -> coffer.budget.v1.DeleteAssignmentResponse
+	23, // 42: coffer.budget.v1.GoalService.ShareGoal:output_type -> coffer.budget.v1.ShareGoalResponse
+	25, // 43: coffer.budget.v1.GoalService.ResendGoalInvitation:output_type -> coffer.budget.v1.ResendGoalInvitationResponse
+	27, // 44: coffer.budget.v1.GoalService.WithdrawGoalInvitation:output_type -> coffer.budget.v1.WithdrawGoalInvitationResponse
+	29, // 45: coffer.budget.v1.GoalService.ListGoalMembers:output_type -> coffer.budget.v1.ListGoalMembersResponse
+	31, // 46: coffer.budget.v1.GoalService.GetGoalMember:output_type -> coffer.budget.v1.GetGoalMemberResponse
+	33, // 47: coffer.budget.v1.GoalService.RespondToGoalInvitation:output_type -> coffer.budget.v1.RespondToGoalInvitationResponse
+	35, // 48: coffer.budget.v1.GoalService.RemoveGoalMember:output_type -> coffer.budget.v1.RemoveGoalMemberResponse
+	37, // 49: coffer.budget.v1.GoalService.ListGoalInvitations:output_type -> coffer.budget.v1.ListGoalInvitationsResponse
+	34, // [34:50] is the sub-list for method output_type
+	18, // [18:34] is the sub-list for method input_type
+	18, // [18:18] is the sub-list for extension type_name
+	18, // [18:18] is the sub-list for extension extendee
+	0,  // [0:18] is the sub-list for field type_name
 }
 
 func init() { file_coffer_budget_v1_goals_proto_init() }
@@ -1832,16 +3399,22 @@ func file_coffer_budget_v1_goals_proto_init() {
 	file_coffer_budget_v1_goals_proto_msgTypes[1].OneofWrappers = []any{}
 	file_coffer_budget_v1_goals_proto_msgTypes[2].OneofWrappers = []any{}
 	file_coffer_budget_v1_goals_proto_msgTypes[4].OneofWrappers = []any{}
+	file_coffer_budget_v1_goals_proto_msgTypes[5].OneofWrappers = []any{}
 	file_coffer_budget_v1_goals_proto_msgTypes[6].OneofWrappers = []any{}
-	file_coffer_budget_v1_goals_proto_msgTypes[10].OneofWrappers = []any{}
-	file_coffer_budget_v1_goals_proto_msgTypes[16].OneofWrappers = []any{}
+	file_coffer_budget_v1_goals_proto_msgTypes[8].OneofWrappers = []any{}
+	file_coffer_budget_v1_goals_proto_msgTypes[12].OneofWrappers = []any{}
+	file_coffer_budget_v1_goals_proto_msgTypes[18].OneofWrappers = []any{}
+	file_coffer_budget_v1_goals_proto_msgTypes[22].OneofWrappers = []any{}
+	file_coffer_budget_v1_goals_proto_msgTypes[28].OneofWrappers = []any{}
+	file_coffer_budget_v1_goals_proto_msgTypes[32].OneofWrappers = []any{}
+	file_coffer_budget_v1_goals_proto_msgTypes[36].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_coffer_budget_v1_goals_proto_rawDesc), len(file_coffer_budget_v1_goals_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   20,
+			NumMessages:   38,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

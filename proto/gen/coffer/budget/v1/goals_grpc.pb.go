@@ -19,14 +19,22 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	GoalService_CreateGoal_FullMethodName       = "/coffer.budget.v1.GoalService/CreateGoal"
-	GoalService_ListGoals_FullMethodName        = "/coffer.budget.v1.GoalService/ListGoals"
-	GoalService_GetGoal_FullMethodName          = "/coffer.budget.v1.GoalService/GetGoal"
-	GoalService_UpdateGoal_FullMethodName       = "/coffer.budget.v1.GoalService/UpdateGoal"
-	GoalService_DeleteGoal_FullMethodName       = "/coffer.budget.v1.GoalService/DeleteGoal"
-	GoalService_CreateAssignment_FullMethodName = "/coffer.budget.v1.GoalService/CreateAssignment"
-	GoalService_ListAssignments_FullMethodName  = "/coffer.budget.v1.GoalService/ListAssignments"
-	GoalService_DeleteAssignment_FullMethodName = "/coffer.budget.v1.GoalService/DeleteAssignment"
+	GoalService_CreateGoal_FullMethodName              = "/coffer.budget.v1.GoalService/CreateGoal"
+	GoalService_ListGoals_FullMethodName               = "/coffer.budget.v1.GoalService/ListGoals"
+	GoalService_GetGoal_FullMethodName                 = "/coffer.budget.v1.GoalService/GetGoal"
+	GoalService_UpdateGoal_FullMethodName              = "/coffer.budget.v1.GoalService/UpdateGoal"
+	GoalService_DeleteGoal_FullMethodName              = "/coffer.budget.v1.GoalService/DeleteGoal"
+	GoalService_CreateAssignment_FullMethodName        = "/coffer.budget.v1.GoalService/CreateAssignment"
+	GoalService_ListAssignments_FullMethodName         = "/coffer.budget.v1.GoalService/ListAssignments"
+	GoalService_DeleteAssignment_FullMethodName        = "/coffer.budget.v1.GoalService/DeleteAssignment"
+	GoalService_ShareGoal_FullMethodName               = "/coffer.budget.v1.GoalService/ShareGoal"
+	GoalService_ResendGoalInvitation_FullMethodName    = "/coffer.budget.v1.GoalService/ResendGoalInvitation"
+	GoalService_WithdrawGoalInvitation_FullMethodName  = "/coffer.budget.v1.GoalService/WithdrawGoalInvitation"
+	GoalService_ListGoalMembers_FullMethodName         = "/coffer.budget.v1.GoalService/ListGoalMembers"
+	GoalService_GetGoalMember_FullMethodName           = "/coffer.budget.v1.GoalService/GetGoalMember"
+	GoalService_RespondToGoalInvitation_FullMethodName = "/coffer.budget.v1.GoalService/RespondToGoalInvitation"
+	GoalService_RemoveGoalMember_FullMethodName        = "/coffer.budget.v1.GoalService/RemoveGoalMember"
+	GoalService_ListGoalInvitations_FullMethodName     = "/coffer.budget.v1.GoalService/ListGoalInvitations"
 )
 
 // GoalServiceClient is the client API for GoalService service.
@@ -37,23 +45,45 @@ const (
 type GoalServiceClient interface {
 	// Creates a goal: an amount to save, by a day if the goal has one. A user may have 200 goals.
 	CreateGoal(ctx context.Context, in *CreateGoalRequest, opts ...grpc.CallOption) (*CreateGoalResponse, error)
-	// Returns a page of the goals, newest first, each with its progress. wallets compares all money that is assigned to goals with the
-	// balances of the wallets.
+	// Returns a page of the goals that the user owns or has accepted, newest first, each with its progress. wallets compares all money of
+	// the user that is assigned to goals with the balances of the user's wallets.
 	ListGoals(ctx context.Context, in *ListGoalsRequest, opts ...grpc.CallOption) (*ListGoalsResponse, error)
-	// Returns a goal with its progress.
+	// Returns a goal with its progress, to its owner and members.
 	GetGoal(ctx context.Context, in *GetGoalRequest, opts ...grpc.CallOption) (*GetGoalResponse, error)
-	// Changes the fields that the request contains. The currency of a goal does not change.
+	// Changes the fields that the request contains. The owner and editors may do this. The currency of a goal does not change.
 	UpdateGoal(ctx context.Context, in *UpdateGoalRequest, opts ...grpc.CallOption) (*UpdateGoalResponse, error)
-	// Deletes a goal with its assignments. The assigned money is then free again.
+	// Deletes a goal with the assignments of all members. The assigned money is then free again. Only the owner may do this.
 	DeleteGoal(ctx context.Context, in *DeleteGoalRequest, opts ...grpc.CallOption) (*DeleteGoalResponse, error)
-	// Assigns money of a wallet to a goal, or takes it back. No money is moved, and the wallet may have less: free of its wallet is then
-	// below 0. A goal may have 1000 assignments.
+	// Assigns money of one of the user's own wallets to a goal, or takes it back. The owner and editors may assign money, and each member
+	// may take the own money back. No money is moved, and the wallet may have less: free of its wallet is then below 0. A goal may have 1000
+	// assignments.
 	CreateAssignment(ctx context.Context, in *CreateAssignmentRequest, opts ...grpc.CallOption) (*CreateAssignmentResponse, error)
-	// Returns a page of the assignments of a goal, the one that was created last first.
+	// Returns a page of the assignments of a goal, the one that was created last first, to its owner and members. Those of other users have
+	// no walletId.
 	ListAssignments(ctx context.Context, in *ListAssignmentsRequest, opts ...grpc.CallOption) (*ListAssignmentsResponse, error)
-	// Deletes an assignment, unless more of the wallet was taken back than the others assign. An assignment that took money back is not
+	// Deletes one of the user's own assignments, unless more of the wallet was taken back than the others assign. An assignment that took money back is not
 	// deleted if more than 999999999999.99 would then be saved for the goal: VALIDATION_ERROR with the field assignmentId.
 	DeleteAssignment(ctx context.Context, in *DeleteAssignmentRequest, opts ...grpc.CallOption) (*DeleteAssignmentResponse, error)
+	// Invites a user to a goal by e-mail. Only the owner may do this. The limits are those of budgets, and invitations to budgets count towards
+	// them. With invite=true the e-mail needs no account: it receives a mail with a link that is valid for 14 days.
+	ShareGoal(ctx context.Context, in *ShareGoalRequest, opts ...grpc.CallOption) (*ShareGoalResponse, error)
+	// Sends the mail of an invitation again, at most 3 times within a day. The invitation is then valid for another 14 days. Only the owner may
+	// do this.
+	ResendGoalInvitation(ctx context.Context, in *ResendGoalInvitationRequest, opts ...grpc.CallOption) (*ResendGoalInvitationResponse, error)
+	// Withdraws an invitation that was sent by mail and has no answer yet. Only the owner may do this. The links in its mails end.
+	WithdrawGoalInvitation(ctx context.Context, in *WithdrawGoalInvitationRequest, opts ...grpc.CallOption) (*WithdrawGoalInvitationResponse, error)
+	// Returns a page of the members and pending invitations of a goal, newest first, to the owner and accepted members. Rejected invitations, and
+	// those that were sent by mail and have no answer yet, are only returned to the owner.
+	ListGoalMembers(ctx context.Context, in *ListGoalMembersRequest, opts ...grpc.CallOption) (*ListGoalMembersResponse, error)
+	// Returns a member or a pending invitation of a goal, to the owner and accepted members. A rejected invitation is only returned to the owner.
+	GetGoalMember(ctx context.Context, in *GetGoalMemberRequest, opts ...grpc.CallOption) (*GetGoalMemberResponse, error)
+	// Accepts or rejects an invitation to a goal, which only the invited user may do, or changes the role and the share of a pending or accepted
+	// member, which only the owner may do. The assignments of a member who leaves with rejected are deleted.
+	RespondToGoalInvitation(ctx context.Context, in *RespondToGoalInvitationRequest, opts ...grpc.CallOption) (*RespondToGoalInvitationResponse, error)
+	// Removes a member of a goal with the member's assignments. The owner may remove everybody, and a member may leave.
+	RemoveGoalMember(ctx context.Context, in *RemoveGoalMemberRequest, opts ...grpc.CallOption) (*RemoveGoalMemberResponse, error)
+	// Returns a page of the user's pending invitations to goals, newest first.
+	ListGoalInvitations(ctx context.Context, in *ListGoalInvitationsRequest, opts ...grpc.CallOption) (*ListGoalInvitationsResponse, error)
 }
 
 type goalServiceClient struct {
@@ -144,6 +174,86 @@ func (c *goalServiceClient) DeleteAssignment(ctx context.Context, in *DeleteAssi
 	return out, nil
 }
 
+func (c *goalServiceClient) ShareGoal(ctx context.Context, in *ShareGoalRequest, opts ...grpc.CallOption) (*ShareGoalResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ShareGoalResponse)
+	err := c.cc.Invoke(ctx, GoalService_ShareGoal_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *goalServiceClient) ResendGoalInvitation(ctx context.Context, in *ResendGoalInvitationRequest, opts ...grpc.CallOption) (*ResendGoalInvitationResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ResendGoalInvitationResponse)
+	err := c.cc.Invoke(ctx, GoalService_ResendGoalInvitation_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *goalServiceClient) WithdrawGoalInvitation(ctx context.Context, in *WithdrawGoalInvitationRequest, opts ...grpc.CallOption) (*WithdrawGoalInvitationResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(WithdrawGoalInvitationResponse)
+	err := c.cc.Invoke(ctx, GoalService_WithdrawGoalInvitation_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *goalServiceClient) ListGoalMembers(ctx context.Context, in *ListGoalMembersRequest, opts ...grpc.CallOption) (*ListGoalMembersResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListGoalMembersResponse)
+	err := c.cc.Invoke(ctx, GoalService_ListGoalMembers_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *goalServiceClient) GetGoalMember(ctx context.Context, in *GetGoalMemberRequest, opts ...grpc.CallOption) (*GetGoalMemberResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(GetGoalMemberResponse)
+	err := c.cc.Invoke(ctx, GoalService_GetGoalMember_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *goalServiceClient) RespondToGoalInvitation(ctx context.Context, in *RespondToGoalInvitationRequest, opts ...grpc.CallOption) (*RespondToGoalInvitationResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(RespondToGoalInvitationResponse)
+	err := c.cc.Invoke(ctx, GoalService_RespondToGoalInvitation_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *goalServiceClient) RemoveGoalMember(ctx context.Context, in *RemoveGoalMemberRequest, opts ...grpc.CallOption) (*RemoveGoalMemberResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(RemoveGoalMemberResponse)
+	err := c.cc.Invoke(ctx, GoalService_RemoveGoalMember_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *goalServiceClient) ListGoalInvitations(ctx context.Context, in *ListGoalInvitationsRequest, opts ...grpc.CallOption) (*ListGoalInvitationsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListGoalInvitationsResponse)
+	err := c.cc.Invoke(ctx, GoalService_ListGoalInvitations_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // GoalServiceServer is the server API for GoalService service.
 // All implementations must embed UnimplementedGoalServiceServer
 // for forward compatibility.
@@ -152,23 +262,45 @@ func (c *goalServiceClient) DeleteAssignment(ctx context.Context, in *DeleteAssi
 type GoalServiceServer interface {
 	// Creates a goal: an amount to save, by a day if the goal has one. A user may have 200 goals.
 	CreateGoal(context.Context, *CreateGoalRequest) (*CreateGoalResponse, error)
-	// Returns a page of the goals, newest first, each with its progress. wallets compares all money that is assigned to goals with the
-	// balances of the wallets.
+	// Returns a page of the goals that the user owns or has accepted, newest first, each with its progress. wallets compares all money of
+	// the user that is assigned to goals with the balances of the user's wallets.
 	ListGoals(context.Context, *ListGoalsRequest) (*ListGoalsResponse, error)
-	// Returns a goal with its progress.
+	// Returns a goal with its progress, to its owner and members.
 	GetGoal(context.Context, *GetGoalRequest) (*GetGoalResponse, error)
-	// Changes the fields that the request contains. The currency of a goal does not change.
+	// Changes the fields that the request contains. The owner and editors may do this. The currency of a goal does not change.
 	UpdateGoal(context.Context, *UpdateGoalRequest) (*UpdateGoalResponse, error)
-	// Deletes a goal with its assignments. The assigned money is then free again.
+	// Deletes a goal with the assignments of all members. The assigned money is then free again. Only the owner may do this.
 	DeleteGoal(context.Context, *DeleteGoalRequest) (*DeleteGoalResponse, error)
-	// Assigns money of a wallet to a goal, or takes it back. No money is moved, and the wallet may have less: free of its wallet is then
-	// below 0. A goal may have 1000 assignments.
+	// Assigns money of one of the user's own wallets to a goal, or takes it back. The owner and editors may assign money, and each member
+	// may take the own money back. No money is moved, and the wallet may have less: free of its wallet is then below 0. A goal may have 1000
+	// assignments.
 	CreateAssignment(context.Context, *CreateAssignmentRequest) (*CreateAssignmentResponse, error)
-	// Returns a page of the assignments of a goal, the one that was created last first.
+	// Returns a page of the assignments of a goal, the one that was created last first, to its owner and members. Those of other users have
+	// no walletId.
 	ListAssignments(context.Context, *ListAssignmentsRequest) (*ListAssignmentsResponse, error)
-	// Deletes an assignment, unless more of the wallet was taken back than the others assign. An assignment that took money back is not
+	// Deletes one of the user's own assignments, unless more of the wallet was taken back than the others assign. An assignment that took money back is not
 	// deleted if more than 999999999999.99 would then be saved for the goal: VALIDATION_ERROR with the field assignmentId.
 	DeleteAssignment(context.Context, *DeleteAssignmentRequest) (*DeleteAssignmentResponse, error)
+	// Invites a user to a goal by e-mail. Only the owner may do this. The limits are those of budgets, and invitations to budgets count towards
+	// them. With invite=true the e-mail needs no account: it receives a mail with a link that is valid for 14 days.
+	ShareGoal(context.Context, *ShareGoalRequest) (*ShareGoalResponse, error)
+	// Sends the mail of an invitation again, at most 3 times within a day. The invitation is then valid for another 14 days. Only the owner may
+	// do this.
+	ResendGoalInvitation(context.Context, *ResendGoalInvitationRequest) (*ResendGoalInvitationResponse, error)
+	// Withdraws an invitation that was sent by mail and has no answer yet. Only the owner may do this. The links in its mails end.
+	WithdrawGoalInvitation(context.Context, *WithdrawGoalInvitationRequest) (*WithdrawGoalInvitationResponse, error)
+	// Returns a page of the members and pending invitations of a goal, newest first, to the owner and accepted members. Rejected invitations, and
+	// those that were sent by mail and have no answer yet, are only returned to the owner.
+	ListGoalMembers(context.Context, *ListGoalMembersRequest) (*ListGoalMembersResponse, error)
+	// Returns a member or a pending invitation of a goal, to the owner and accepted members. A rejected invitation is only returned to the owner.
+	GetGoalMember(context.Context, *GetGoalMemberRequest) (*GetGoalMemberResponse, error)
+	// Accepts or rejects an invitation to a goal, which only the invited user may do, or changes the role and the share of a pending or accepted
+	// member, which only the owner may do. The assignments of a member who leaves with rejected are deleted.
+	RespondToGoalInvitation(context.Context, *RespondToGoalInvitationRequest) (*RespondToGoalInvitationResponse, error)
+	// Removes a member of a goal with the member's assignments. The owner may remove everybody, and a member may leave.
+	RemoveGoalMember(context.Context, *RemoveGoalMemberRequest) (*RemoveGoalMemberResponse, error)
+	// Returns a page of the user's pending invitations to goals, newest first.
+	ListGoalInvitations(context.Context, *ListGoalInvitationsRequest) (*ListGoalInvitationsResponse, error)
 	mustEmbedUnimplementedGoalServiceServer()
 }
 
@@ -202,6 +334,30 @@ func (UnimplementedGoalServiceServer) ListAssignments(context.Context, *ListAssi
 }
 func (UnimplementedGoalServiceServer) DeleteAssignment(context.Context, *DeleteAssignmentRequest) (*DeleteAssignmentResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method DeleteAssignment not implemented")
+}
+func (UnimplementedGoalServiceServer) ShareGoal(context.Context, *ShareGoalRequest) (*ShareGoalResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ShareGoal not implemented")
+}
+func (UnimplementedGoalServiceServer) ResendGoalInvitation(context.Context, *ResendGoalInvitationRequest) (*ResendGoalInvitationResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ResendGoalInvitation not implemented")
+}
+func (UnimplementedGoalServiceServer) WithdrawGoalInvitation(context.Context, *WithdrawGoalInvitationRequest) (*WithdrawGoalInvitationResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method WithdrawGoalInvitation not implemented")
+}
+func (UnimplementedGoalServiceServer) ListGoalMembers(context.Context, *ListGoalMembersRequest) (*ListGoalMembersResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListGoalMembers not implemented")
+}
+func (UnimplementedGoalServiceServer) GetGoalMember(context.Context, *GetGoalMemberRequest) (*GetGoalMemberResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method GetGoalMember not implemented")
+}
+func (UnimplementedGoalServiceServer) RespondToGoalInvitation(context.Context, *RespondToGoalInvitationRequest) (*RespondToGoalInvitationResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method RespondToGoalInvitation not implemented")
+}
+func (UnimplementedGoalServiceServer) RemoveGoalMember(context.Context, *RemoveGoalMemberRequest) (*RemoveGoalMemberResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method RemoveGoalMember not implemented")
+}
+func (UnimplementedGoalServiceServer) ListGoalInvitations(context.Context, *ListGoalInvitationsRequest) (*ListGoalInvitationsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListGoalInvitations not implemented")
 }
 func (UnimplementedGoalServiceServer) mustEmbedUnimplementedGoalServiceServer() {}
 func (UnimplementedGoalServiceServer) testEmbeddedByValue()                     {}
@@ -368,6 +524,150 @@ func _GoalService_DeleteAssignment_Handler(srv interface{}, ctx context.Context,
 	return interceptor(ctx, in, info, handler)
 }
 
+func _GoalService_ShareGoal_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ShareGoalRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(GoalServiceServer).ShareGoal(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: GoalService_ShareGoal_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(GoalServiceServer).ShareGoal(ctx, req.(*ShareGoalRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _GoalService_ResendGoalInvitation_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ResendGoalInvitationRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(GoalServiceServer).ResendGoalInvitation(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: GoalService_ResendGoalInvitation_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(GoalServiceServer).ResendGoalInvitation(ctx, req.(*ResendGoalInvitationRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _GoalService_WithdrawGoalInvitation_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(WithdrawGoalInvitationRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(GoalServiceServer).WithdrawGoalInvitation(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: GoalService_WithdrawGoalInvitation_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(GoalServiceServer).WithdrawGoalInvitation(ctx, req.(*WithdrawGoalInvitationRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _GoalService_ListGoalMembers_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListGoalMembersRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(GoalServiceServer).ListGoalMembers(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: GoalService_ListGoalMembers_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(GoalServiceServer).ListGoalMembers(ctx, req.(*ListGoalMembersRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _GoalService_GetGoalMember_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetGoalMemberRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(GoalServiceServer).GetGoalMember(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: GoalService_GetGoalMember_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(GoalServiceServer).GetGoalMember(ctx, req.(*GetGoalMemberRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _GoalService_RespondToGoalInvitation_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(RespondToGoalInvitationRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(GoalServiceServer).RespondToGoalInvitation(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: GoalService_RespondToGoalInvitation_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(GoalServiceServer).RespondToGoalInvitation(ctx, req.(*RespondToGoalInvitationRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _GoalService_RemoveGoalMember_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(RemoveGoalMemberRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(GoalServiceServer).RemoveGoalMember(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: GoalService_RemoveGoalMember_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(GoalServiceServer).RemoveGoalMember(ctx, req.(*RemoveGoalMemberRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _GoalService_ListGoalInvitations_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListGoalInvitationsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(GoalServiceServer).ListGoalInvitations(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: GoalService_ListGoalInvitations_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(GoalServiceServer).ListGoalInvitations(ctx, req.(*ListGoalInvitationsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // GoalService_ServiceDesc is the grpc.ServiceDesc for GoalService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -406,6 +706,38 @@ var GoalService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "DeleteAssignment",
 			Handler:    _GoalService_DeleteAssignment_Handler,
+		},
+		{
+			MethodName: "ShareGoal",
+			Handler:    _GoalService_ShareGoal_Handler,
+		},
+		{
+			MethodName: "ResendGoalInvitation",
+			Handler:    _GoalService_ResendGoalInvitation_Handler,
+		},
+		{
+			MethodName: "WithdrawGoalInvitation",
+			Handler:    _GoalService_WithdrawGoalInvitation_Handler,
+		},
+		{
+			MethodName: "ListGoalMembers",
+			Handler:    _GoalService_ListGoalMembers_Handler,
+		},
+		{
+			MethodName: "GetGoalMember",
+			Handler:    _GoalService_GetGoalMember_Handler,
+		},
+		{
+			MethodName: "RespondToGoalInvitation",
+			Handler:    _GoalService_RespondToGoalInvitation_Handler,
+		},
+		{
+			MethodName: "RemoveGoalMember",
+			Handler:    _GoalService_RemoveGoalMember_Handler,
+		},
+		{
+			MethodName: "ListGoalInvitations",
+			Handler:    _GoalService_ListGoalInvitations_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

@@ -807,10 +807,10 @@ const file_coffer_budget_v1_notifications_proto_rawDesc = "" +
 	"\asubject\x18\x05 \x01(\tB\bʶ\x18\x04uuidR\asubject\x12!\n" +
 	"\x04time\x18\x06 \x01(\tB\rʶ\x18\tdate-timeR\x04time\x12>\n" +
 	"\x0fdatacontenttype\x18\a \x01(\tB\x14¶\x18\x10application/jsonR\x0fdatacontenttype\x12(\n" +
-	"\x04data\x18\b \x01(\v2\x14.google.protobuf.AnyR\x04data\"\xcc\x03\n" +
+	"\x04data\x18\b \x01(\v2\x14.google.protobuf.AnyR\x04data\"\xe3\x03\n" +
 	"\fNotification\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\x12\xa4\x02\n" +
-	"\x04type\x18\x02 \x01(\tB\x8f\x02¶\x18\x8a\x02budget.v1.budget.threshold_reached budget.v1.budget.deleted budget.v1.invitation.sent budget.v1.invitation.answered budget.v1.invitation.ended budget.v1.member.updated budget.v1.member.removed budget.v1.goal.reached ledger.v1.import.committed ledger.v1.import.failedR\x04type\x12(\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\xbb\x02\n" +
+	"\x04type\x18\x02 \x01(\tB\xa6\x02¶\x18\xa1\x02budget.v1.budget.threshold_reached budget.v1.budget.deleted budget.v1.invitation.sent budget.v1.invitation.answered budget.v1.invitation.ended budget.v1.member.updated budget.v1.member.removed budget.v1.goal.reached budget.v1.goal.deleted ledger.v1.import.committed ledger.v1.import.failedR\x04type\x12(\n" +
 	"\x04data\x18\x03 \x01(\v2\x14.google.protobuf.AnyR\x04data\x12\x12\n" +
 	"\x04read\x18\x04 \x01(\bR\x04read\x12\x1d\n" +
 	"\n" +

@@ -38,7 +38,7 @@ const (
 	Reason_UNAUTHORIZED Reason = 2
 	// The access token has expired; refresh it. A personal access token cannot be refreshed: create another one.
 	Reason_TOKEN_EXPIRED Reason = 3
-	// The caller may not do this to the budget, or only services may call the RPC.
+	// The caller may not do this to the budget or the goal, or only services may call the RPC.
 	Reason_INSUFFICIENT_PERMISSIONS Reason = 4
 	// The personal access token has none of the scopes that the operation accepts, or the operation accepts no such token.
 	Reason_INSUFFICIENT_SCOPE Reason = 23
@@ -190,7 +190,7 @@ const (
 	Reason_BUDGET_MEMBER_NOT_FOUND Reason = 106
 	// The user already has an invitation to the budget, or has accepted one.
 	Reason_BUDGET_MEMBER_ALREADY_EXISTS Reason = 107
-	// The e-mail belongs to the budget's owner.
+	// The e-mail belongs to the owner of the budget or the goal.
 	Reason_CANNOT_INVITE_SELF Reason = 108
 	// The total of the members' shares would exceed 100 percent.
 	Reason_BUDGET_SHARE_EXCEEDED Reason = 109
@@ -262,7 +262,7 @@ const (
 	Reason_EMAIL_NOT_VERIFIED Reason = 292
 	// The report would have to read more than 100000 transactions. details says what to change.
 	Reason_REPORT_TOO_LARGE Reason = 300
-	// The budget has no such invitation: it was answered, withdrawn, has expired, or never existed.
+	// The budget or the goal has no such invitation: it was answered, withdrawn, has expired, or never existed.
 	Reason_INVITATION_NOT_FOUND Reason = 310
 	// The link of an invitation was used, has expired, was withdrawn, or is unknown. The owner of the budget can send another one.
 	Reason_INVITATION_EXPIRED Reason = 311
@@ -325,12 +325,20 @@ const (
 	Reason_VIEW_NOT_FOUND Reason = 346
 	// The goal's id is not a UUID.
 	Reason_INVALID_GOAL_ID Reason = 350
-	// The goal is unknown or another user's.
+	// The goal is unknown, or of another user who does not share it.
 	Reason_GOAL_NOT_FOUND Reason = 351
 	// There is no such assignment of the goal.
 	Reason_ASSIGNMENT_NOT_FOUND Reason = 352
 	// More money would be taken back than is assigned to the goal from the wallet. Nothing was changed.
 	Reason_ASSIGNMENT_EXCEEDS_GOAL Reason = 353
+	// The id of the member of a goal is not a UUID.
+	Reason_INVALID_GOAL_MEMBER_ID Reason = 365
+	// The goal has no such member.
+	Reason_GOAL_MEMBER_NOT_FOUND Reason = 366
+	// The user already has an invitation to the goal, or has accepted one.
+	Reason_GOAL_MEMBER_ALREADY_EXISTS Reason = 367
+	// The total of the members' shares would exceed 100 percent.
+	Reason_GOAL_SHARE_EXCEEDED Reason = 368
 )
 
 // Enum value maps for Reason.
@@ -479,6 +487,10 @@ var (
 		351: "GOAL_NOT_FOUND",
 		352: "ASSIGNMENT_NOT_FOUND",
 		353: "ASSIGNMENT_EXCEEDS_GOAL",
+		365: "INVALID_GOAL_MEMBER_ID",
+		366: "GOAL_MEMBER_NOT_FOUND",
+		367: "GOAL_MEMBER_ALREADY_EXISTS",
+		368: "GOAL_SHARE_EXCEEDED",
 	}
 	Reason_value = map[string]int32{
 		"REASON_UNSPECIFIED":            0,
@@ -624,6 +636,10 @@ var (
 		"GOAL_NOT_FOUND":                351,
 		"ASSIGNMENT_NOT_FOUND":          352,
 		"ASSIGNMENT_EXCEEDS_GOAL":       353,
+		"INVALID_GOAL_MEMBER_ID":        365,
+		"GOAL_MEMBER_NOT_FOUND":         366,
+		"GOAL_MEMBER_ALREADY_EXISTS":    367,
+		"GOAL_SHARE_EXCEEDED":           368,
 	}
 )
 
@@ -713,7 +729,7 @@ var File_coffer_rest_v1_reason_proto protoreflect.FileDescriptor
 
 const file_coffer_rest_v1_reason_proto_rawDesc = "" +
 	"\n" +
-	"\x1bcoffer/rest/v1/reason.proto\x12\x0ecoffer.rest.v1\x1a google/protobuf/descriptor.proto\x1a\x15google/rpc/code.proto*\xdeS\n" +
+	"\x1bcoffer/rest/v1/reason.proto\x12\x0ecoffer.rest.v1\x1a google/protobuf/descriptor.proto\x1a\x15google/rpc/code.proto*\xa0V\n" +
 	"\x06Reason\x12\x16\n" +
 	"\x12REASON_UNSPECIFIED\x10\x00\x124\n" +
 	"\x10VALIDATION_ERROR\x10\x01\x1a\x1e\xf8\xb6\x18\x03\x80\xb7\x18\x90\x03\x8a\xb7\x18\x11Validation failed\x129\n" +
@@ -858,7 +874,11 @@ const file_coffer_rest_v1_reason_proto_rawDesc = "" +
 	"\x0fINVALID_GOAL_ID\x10\xde\x02\x1a,\xf8\xb6\x18\x03\x80\xb7\x18\x90\x03\x8a\xb7\x18\x1fInvalid goal id: must be a UUID\x120\n" +
 	"\x0eGOAL_NOT_FOUND\x10\xdf\x02\x1a\x1b\xf8\xb6\x18\x05\x80\xb7\x18\x94\x03\x8a\xb7\x18\x0eGoal not found\x12@\n" +
 	"\x14ASSIGNMENT_NOT_FOUND\x10\xe0\x02\x1a%\xf8\xb6\x18\x05\x80\xb7\x18\x94\x03\x8a\xb7\x18\x14Assignment not found\x90\xb7\x18\x01\x12c\n" +
-	"\x17ASSIGNMENT_EXCEEDS_GOAL\x10\xe1\x02\x1aE\xf8\xb6\x18\t\x80\xb7\x18\x99\x03\x8a\xb7\x188More would be taken back than the goal has of the wallet:I\n" +
+	"\x17ASSIGNMENT_EXCEEDS_GOAL\x10\xe1\x02\x1aE\xf8\xb6\x18\t\x80\xb7\x18\x99\x03\x8a\xb7\x188More would be taken back than the goal has of the wallet\x12P\n" +
+	"\x16INVALID_GOAL_MEMBER_ID\x10\xed\x02\x1a3\xf8\xb6\x18\x03\x80\xb7\x18\x90\x03\x8a\xb7\x18&Invalid goal member id: must be a UUID\x12>\n" +
+	"\x15GOAL_MEMBER_NOT_FOUND\x10\xee\x02\x1a\"\xf8\xb6\x18\x05\x80\xb7\x18\x94\x03\x8a\xb7\x18\x15Goal member not found\x12W\n" +
+	"\x1aGOAL_MEMBER_ALREADY_EXISTS\x10\xef\x02\x1a6\xf8\xb6\x18\x06\x80\xb7\x18\x99\x03\x8a\xb7\x18)The user is already a member of this goal\x12U\n" +
+	"\x13GOAL_SHARE_EXCEEDED\x10\xf0\x02\x1a;\xf8\xb6\x18\x03\x80\xb7\x18\x90\x03\x8a\xb7\x18.The shares of a goal cannot exceed 100 percent:I\n" +
 	"\x04code\x12!.google.protobuf.EnumValueOptions\x18\xef\x86\x03 \x01(\x0e2\x10.google.rpc.CodeR\x04code:D\n" +
 	"\vhttp_status\x12!.google.protobuf.EnumValueOptions\x18\xf0\x86\x03 \x01(\x05R\n" +
 	"httpStatus:L\n" +

@@ -68,7 +68,7 @@ func (h holdings) upload(t require.TestingT, amounts ...string) string {
 	for i, amount := range amounts {
 		file += fmt.Sprintf("2026-03-15,%s,Shop %d\n", amount, i)
 	}
-	return h.uploadFile(t, file).GetId()
+	return h.uploadFile(t, file)
 }
 
 // uploadTransfer uploads a file with a row that a rule makes a transfer. Its other leg is income,
@@ -106,36 +106,38 @@ func (h holdings) uploadDetails(t require.TestingT) string {
 
 // uploadMapped uploads a CSV file with the rows, and assigns its columns.
 func (h holdings) uploadMapped(t require.TestingT, rows string) string {
-	imp := h.uploadFile(t, "Date,Amount,Payee,Tags,Id,Status\n"+rows)
-	mapping := imp.GetMapping()
-	mapping.Columns = nil
-	for i, field := range []string{"date", "amount", "payee", "tags", "externalId", "status"} {
-		mapping.Columns = append(mapping.Columns,
-			&ledgerv1.ImportColumn{Index: int32(i), Field: field})
-	}
-	_, err := h.imports.UpdateImport(h.Ctx,
-		&ledgerv1.UpdateImportRequest{Id: imp.GetId(), Mapping: mapping})
-	require.NoError(t, err)
-	return imp.GetId()
+	return h.uploadFile(t, "Date,Amount,Payee,Tags,Id,Status\n"+rows,
+		"date", "amount", "payee", "tags", "externalId", "status")
 }
 
-// uploadFile uploads a CSV file.
-func (h holdings) uploadFile(t require.TestingT, file string) *ledgerv1.Import {
+// uploadFile uploads a CSV file, and returns the id of the import. One update assigns the columns,
+// if there are fields, and the categories, because a test needs hundreds of imports.
+func (h holdings) uploadFile(t require.TestingT, file string, fields ...string) string {
 	form := &ledgerv1.CreateImportRequest{
 		WalletId: h.Wallet.String(),
 		Header:   &restv1.FileHeader{FileName: "statement.csv"},
 	}
 	stream := fixture.NewUpload(h.Ctx, form, []byte(file))
 	require.NoError(t, h.imports.CreateImport(stream))
-	resp, err := h.imports.UpdateImport(h.Ctx, &ledgerv1.UpdateImportRequest{
-		Id: stream.Response.GetImport().GetId(),
+	imp := stream.Response.GetImport()
+	update := &ledgerv1.UpdateImportRequest{
+		Id: imp.GetId(),
 		Defaults: &ledgerv1.ImportDefaultsChange{
 			WalletId: new(h.Wallet.String()), ExpenseCategoryId: new(h.Category.String()),
 			IncomeCategoryId: new(h.otherCategory.String()),
 		},
-	})
+	}
+	if len(fields) > 0 {
+		update.Mapping = imp.GetMapping()
+		update.Mapping.Columns = nil
+	}
+	for i, field := range fields {
+		update.Mapping.Columns = append(update.Mapping.Columns,
+			&ledgerv1.ImportColumn{Index: int32(i), Field: field})
+	}
+	_, err := h.imports.UpdateImport(h.Ctx, update)
 	require.NoError(t, err)
-	return resp.GetImport()
+	return imp.GetId()
 }
 
 // commit commits an import.

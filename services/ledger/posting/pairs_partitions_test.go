@@ -25,12 +25,9 @@ func TestConcurrentWritesOnPartitions(t *testing.T) {
 	}
 	create, merge := named("create"), named("merge")
 	for i, first := range writes {
-		last := len(pauses) - 1
-		for last >= 0 && !p.reaches(t, pauses[last], first) {
-			last--
-		}
-		require.GreaterOrEqual(t, last, 0, "%s does not stop", first.name)
-		p.runPairs(t, pauses[last], first,
+		reached := p.reached(t, first)
+		require.NotEmpty(t, reached, "%s does not stop", first.name)
+		p.runPairs(t, reached[len(reached)-1], first,
 			[]request{first, writes[(i+1)%len(writes)], create, merge})
 	}
 }

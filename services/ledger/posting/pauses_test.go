@@ -3,6 +3,7 @@ package posting_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -187,15 +188,47 @@ func (p pausedServer) start(t *testing.T, count int, write func() error) <-chan 
 	}
 }
 
-// reaches reports whether a write stops at a point whose pause is installed.
-func (p pausedServer) reaches(t *testing.T, pause string, first request) bool {
+// reached returns the points at which a write stops, in the order of pauses. All pauses must be
+// installed. One write finds all points: it is stopped and released at each of them.
+func (p pausedServer) reached(t *testing.T, first request) []string {
 	t.Helper()
 	h := p.newHoldings(t, 1)[0]
 	first.setUp(t, &h)
-	release := p.hold(t, pause, h.ID)
+	releases := map[string]func(){}
+	for _, pause := range pauses {
+		releases[pause] = p.hold(t, pause, h.ID)
+	}
 	ended := p.start(t, 1, func() error { return first.write(h) })
-	reached := len(ended) == 0
-	release()
+	for deadline := time.Now().Add(time.Minute); len(ended) == 0; {
+		require.True(t, time.Now().Before(deadline), "the write neither ends nor waits")
+		for _, point := range p.waitedFor(t) {
+			if release := releases[point]; release != nil {
+				release()
+				delete(releases, point)
+			}
+		}
+		time.Sleep(time.Millisecond)
+	}
 	require.NoError(t, <-ended)
+	reached := slices.DeleteFunc(slices.Clone(pauses), func(pause string) bool {
+		return releases[pause] != nil
+	})
+	for _, release := range releases {
+		release()
+	}
 	return reached
+}
+
+// waitedFor returns the points at which the server's connections wait.
+func (p pausedServer) waitedFor(t *testing.T) []string {
+	t.Helper()
+	points, err := pg.Values[string](t.Context(), p.control, `
+		SELECT point
+		FROM unnest($1::text[]) point
+		JOIN pg_locks l ON l.classid = (hashtext(point)::bigint & 4294967295)::oid
+		JOIN pg_stat_activity a ON a.pid = l.pid
+		WHERE a.application_name = $2 AND l.locktype = 'advisory' AND NOT l.granted`,
+		pauses, p.name)
+	require.NoError(t, err)
+	return points
 }

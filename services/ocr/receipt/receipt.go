@@ -86,6 +86,7 @@ func Read(pages []printed.Page) Reading {
 	reading := Reading{lines: printed.Lines(pages)}
 	printed.Classify(reading.lines)
 	signRefund(reading.lines)
+	printed.JoinThousands(reading.lines)
 	reading.currency = printed.FindCurrency(reading.lines)
 	printed.MarkPrices(reading.lines, reading.currency.Value)
 	reading.sums = findSums(reading.lines)
@@ -189,6 +190,7 @@ func (r Reading) SumRows() []Row {
 func ReadSumRows(pages []printed.Page) Reading {
 	lines := printed.RowLines(pages)
 	printed.Classify(lines)
+	printed.JoinThousands(lines)
 	return Reading{lines: lines, sums: findSums(lines), rowsOnly: true}
 }
 

@@ -68,12 +68,15 @@ const maxCandidates = 32
 // likeliestSums returns the amounts that may be the total or a sum before it, those with the best
 // labels first.
 func (j *join) likeliestSums() []candidate {
+	rows := map[int64]int{}
+	for _, r := range j.readings {
+		for value, n := range rowsOf(r.lines) {
+			rows[value] = max(rows[value], n)
+		}
+	}
 	var out []candidate
 	for _, c := range j.proposeTotals() {
-		c.totalRows = totalRows(c.value, j.readings)
-		for _, r := range j.readings {
-			c.rows = max(c.rows, occurrences(c.value, r.lines))
-		}
+		c.totalRows, c.rows = totalRows(c.value, j.readings), rows[c.value]
 		out = append(out, *c)
 	}
 	slices.SortFunc(out, func(a, b candidate) int {
@@ -185,15 +188,18 @@ func (b candidates) deriveTaxed(sums *sums) {
 	}
 }
 
-func occurrences(v int64, lines []*printed.Line) int {
-	n := 0
-	equals := func(a printed.Amount) bool { return a.IsPrice() && a.Value == v }
+// rowsOf returns the number of lines with each price.
+func rowsOf(lines []*printed.Line) map[int64]int {
+	last, out := map[int64]*printed.Line{}, map[int64]int{}
 	for _, l := range lines {
-		if slices.ContainsFunc(l.Amounts, equals) {
-			n++
+		for _, a := range l.Amounts {
+			if a.IsPrice() && last[a.Value] != l {
+				last[a.Value] = l
+				out[a.Value]++
+			}
 		}
 	}
-	return n
+	return out
 }
 
 func abs(v int64) int64 {

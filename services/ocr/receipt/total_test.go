@@ -102,6 +102,34 @@ func TestJoinIgnoresSuggestedTips(t *testing.T) {
 			"CASA\nTacos 10.00\nSopa 5.00\nTotal 15.00\nPropina sugerida\n10 % 1.50\nTotal 16.50",
 			"15.00",
 		},
+		"in German": {
+			"GASTHAUS\nBraten 10,00\nBier 5,00\nSumme 15,00\nTrinkgeldvorschlag\n10 % 1,50\n" +
+				"Gesamt 16,50",
+			"15.00",
+		},
+		"in Dutch, each on its row": {
+			"EETCAFE\nSoep 10,00\nBier 5,00\nTotaal 15,00\nFooi suggestie 10% 1,50\n" +
+				"Fooi suggestie 15% 2,25",
+			"15.00",
+		},
+		"in Turkish": {
+			"LOKANTA\nKebap 10,00\nAyran 5,00\nToplam 15,00\nÖnerilen bahşiş\n%10 1,50\n" +
+				"Toplam 16,50",
+			"15.00",
+		},
+		"in Russian": {
+			"КАФЕ\nСуп 10.00\nЧай 5.00\nИтого 15.00\nРекомендуемые чаевые\n10% 1.50\nИтого 16.50",
+			"15.00",
+		},
+		"in Czech": {
+			"HOSPODA\nGuláš 10,00\nPivo 5,00\nCelkem 15,00\nDoporučené spropitné\n10 % 1,50\n" +
+				"Celkem 16,50",
+			"15.00",
+		},
+		"in Swedish, with one word": {
+			"KROG\nSoppa 10,00\nBulle 5,00\nTotalt 15,00\nDricksförslag\n10 % 1,50\nTotalt 16,50",
+			"15.00",
+		},
 		"above a tip of the same amount": {
 			total + "Suggested tips\n18 % 2.70\nTip 2.70\nTotal 17.70\nVisa 17.70", "17.70",
 		},

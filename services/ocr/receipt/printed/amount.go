@@ -16,6 +16,8 @@ type Amount struct {
 	Decimals   int
 	Start, End int
 	Percent    bool
+	// measure is set for a volume, a weight or a distance.
+	measure bool
 	// markedPrice is set for a price without two decimals; see markPrices.
 	markedPrice bool
 	// MinConfidence is the lowest confidence of the words that contain the number, from 0 to 1.
@@ -108,7 +110,9 @@ func (l *Line) parseNumber(start, end int) (Amount, bool) {
 	}
 	a := Amount{Value: n, Decimals: len(fraction), Start: start, End: end}
 	head, tail := text[:start], text[end:]
-	a.Percent = strings.HasPrefix(strings.TrimLeft(tail, " "), "%") || strings.HasPrefix(tail, "g%")
+	a.Percent = strings.HasPrefix(strings.TrimLeft(tail, " "), "%") ||
+		strings.HasPrefix(tail, "g%") || percentBefore.MatchString(head)
+	a.measure = unitAfter.MatchString(tail)
 	if negative(head, tail) || (l.Exact || l.Refund) && AttachedMinus.MatchString(head) {
 		a.Value = -a.Value
 	}
@@ -116,6 +120,12 @@ func (l *Line) parseNumber(start, end int) (Amount, bool) {
 }
 
 var (
+	// percentBefore matches the sign before a number, as Turkish receipts print it. Behind a digit,
+	// it belongs to the number before it.
+	percentBefore = regexp.MustCompile(`(?:^|[^\d\s]|\D\s)%$`)
+	// unitAfter matches a unit after a number that is no price. A capital letter may be the code of
+	// a tax.
+	unitAfter = regexp.MustCompile(`^\s?(?:l|ltr|Ltr|Liter|LITER|litres?|liters?|kg|km|kWh|gal)\b`)
 	// houseNumber matches before the "0." of a misread "No.19".
 	houseNumber = regexp.MustCompile(`(?:^|\s)[Nn]$`)
 	// codeBefore and codeAfter match a slash, colon or dash beside a number. Dates and times have
@@ -172,7 +182,12 @@ func negative(head, tail string) bool {
 }
 
 // IsPrice reports whether the number is printed like a price.
-func (a Amount) IsPrice() bool { return (a.Decimals == 2 || a.markedPrice) && !a.Percent }
+func (a Amount) IsPrice() bool {
+	return (a.Decimals == 2 || a.markedPrice) && !a.Percent && !a.measure
+}
+
+// withoutCoins are currencies that ISO 4217 gives two decimals, and receipts print without.
+var withoutCoins = []string{"HUF", "IDR", "COP"}
 
 // MarkPrices sets markedPrice on prices without two decimals. There are two cases: currencies with
 // no or three decimals, if no number on the page has two; and text, where a currency before the
@@ -181,6 +196,9 @@ func MarkPrices(lines []*Line, currency string) {
 	c, known := money.ParseCurrency(currency)
 	hasPrice := func(l *Line) bool { return l.PriceCount() > 0 }
 	decimals := c.Decimals()
+	if slices.Contains(withoutCoins, currency) {
+		decimals = 0
+	}
 	other := known && (decimals == 0 || decimals == 3) && !slices.ContainsFunc(lines, hasPrice)
 	for _, line := range lines {
 		n := len(line.Amounts)
@@ -271,15 +289,4 @@ func Format(milli int64) string {
 		return fmt.Sprintf("%s%d.%03d", minus, milli/1000, milli%1000)
 	}
 	return fmt.Sprintf("%s%d.%02d", minus, milli/1000, milli%1000/10)
-}
-
-// BeforeMoney returns the text before the first price or percentage.
-func (l *Line) BeforeMoney() string {
-	end := len(l.Text)
-	for _, a := range l.Amounts {
-		if a.IsPrice() || a.Percent {
-			end = min(end, a.Start)
-		}
-	}
-	return l.Text[:end]
 }

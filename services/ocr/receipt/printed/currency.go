@@ -50,6 +50,7 @@ var hints = []hint{
 	sign("TRY", 3, `₺`, `TRY`),
 	sign("HUF", 3, `\d\s?Ft\b`, `HUF`),
 	sign("RUB", 3, `₽`, `RUB`),
+	sign("RON", 3, ``, `RON|(?i:lei)`),
 	word("MYR", 1.5, `(?i)\b(?:sdn\.?\s*bhd|malaysia|selangor|kuala lumpur|johor|penang|petaling|`+
 		`jalan|jln|taman|tunai|jumlah|lorong)\b`),
 	// In "RM", the M is misread as N or H.

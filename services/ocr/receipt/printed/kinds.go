@@ -207,3 +207,14 @@ func (l *Line) LastPrice() (Amount, bool) {
 	}
 	return Amount{}, false
 }
+
+// BeforeMoney returns the text before the first price or percentage.
+func (l *Line) BeforeMoney() string {
+	end := len(l.Text)
+	for _, a := range l.Amounts {
+		if a.IsPrice() || a.Percent {
+			end = min(end, a.Start)
+		}
+	}
+	return l.Text[:end]
+}

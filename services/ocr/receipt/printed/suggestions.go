@@ -9,13 +9,20 @@ import (
 // suggestedWords mark a heading of tips that the customer may choose.
 var suggestedWords = Words(vocabulary.Suggested)
 
-// markSuggestions sets KindCount for suggested tips and for the totals that contain them. They
-// follow a heading, and each has its percentage: "18 % 2.70", and perhaps below it "Total 17.70".
+// markSuggestions sets KindCount for suggested tips and for the totals that contain them. Each has
+// its percentage, on the row of the word or below a heading: "18 % 2.70", and perhaps below it
+// "Total 17.70".
 func markSuggestions(lines []*Line) {
 	for i, line := range lines {
-		if suggestedWords.Has(line.Tokens) && tipWords.Has(line.Tokens) && line.PriceCount() == 0 {
+		if !suggestedWords.Has(line.Tokens) || !tipWords.Has(line.Tokens) {
+			continue
+		}
+		switch {
+		case line.PriceCount() == 0:
 			line.Kind = KindCount
 			markSuggested(lines[:i], lines[i+1:])
+		case hasPercent(line):
+			line.Kind = KindCount
 		}
 	}
 }

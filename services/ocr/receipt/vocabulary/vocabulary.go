@@ -64,6 +64,8 @@ const (
 	Count = "count"
 	// Column is the title of a column.
 	Column = "column"
+	// Spaced has words that only languages print that separate thousands by a space.
+	Spaced = "spaced thousands"
 	// Date marks the date of the purchase.
 	Date = "date"
 	// OtherDate marks another date.

@@ -15,7 +15,7 @@ func TestLanguages(t *testing.T) {
 	kinds := []string{
 		Total, TotalOnly, TotalOfMoney, Subtotal, Supplies, Tax, TaxIncluded, Inclusive,
 		AfterTax, Exclusive, Cash, Paid, Owed, Change, Tip, Suggested, Discount, Discounted, Saved,
-		Rounding, Count, Column, Date,
+		Rounding, Count, Column, Spaced, Date,
 		OtherDate, Months, Weekdays, Frequent, Engine,
 	}
 	entries, err := files.ReadDir(".")

@@ -2289,6 +2289,7 @@ const (
 	FEWNEGATIVEIN       ImportAssumptionReason = "FEW_NEGATIVE_IN"
 	FEWNEGATIVEOUT      ImportAssumptionReason = "FEW_NEGATIVE_OUT"
 	MONTHSAMBIGUOUS     ImportAssumptionReason = "MONTHS_AMBIGUOUS"
+	MONTHSUNCLEAR       ImportAssumptionReason = "MONTHS_UNCLEAR"
 	NOSIGNS             ImportAssumptionReason = "NO_SIGNS"
 	ONLYCREDITS         ImportAssumptionReason = "ONLY_CREDITS"
 	OTHERSHEETS         ImportAssumptionReason = "OTHER_SHEETS"
@@ -2309,6 +2310,10 @@ const (
 	UNITSHARED          ImportAssumptionReason = "UNIT_SHARED"
 	UNPROVENIN          ImportAssumptionReason = "UNPROVEN_IN"
 	UNPROVENOUT         ImportAssumptionReason = "UNPROVEN_OUT"
+	YEARSASSUMED        ImportAssumptionReason = "YEARS_ASSUMED"
+	YEARSBYFILE         ImportAssumptionReason = "YEARS_BY_FILE"
+	YEARSBYNAME         ImportAssumptionReason = "YEARS_BY_NAME"
+	YEARSUNCLEAR        ImportAssumptionReason = "YEARS_UNCLEAR"
 )
 
 // Valid indicates whether the value is a known member of the ImportAssumptionReason enum.
@@ -2370,6 +2375,8 @@ func (e ImportAssumptionReason) Valid() bool {
 		return true
 	case MONTHSAMBIGUOUS:
 		return true
+	case MONTHSUNCLEAR:
+		return true
 	case NOSIGNS:
 		return true
 	case ONLYCREDITS:
@@ -2409,6 +2416,14 @@ func (e ImportAssumptionReason) Valid() bool {
 	case UNPROVENIN:
 		return true
 	case UNPROVENOUT:
+		return true
+	case YEARSASSUMED:
+		return true
+	case YEARSBYFILE:
+		return true
+	case YEARSBYNAME:
+		return true
+	case YEARSUNCLEAR:
 		return true
 	default:
 		return false
@@ -8840,13 +8855,16 @@ type ImportMapping struct {
 	// Currency ISO 4217 code of rows without a currency.
 	Currency *string `json:"currency,omitempty"`
 
-	// DateLayout Such as DD.MM.YYYY.
+	// DateLayout Such as DD.MM.YYYY, or DD.MM for dates without a year.
 	DateLayout string `json:"dateLayout"`
+
+	// DatesUntil Each date without a year is the last such day up to this one. Required if dateLayout has no year. It is not saved for the next file.
+	DatesUntil *openapi_types.Date `json:"datesUntil,omitempty"`
 
 	// DecimalMark A dot or a comma.
 	DecimalMark string `json:"decimalMark"`
 
-	// Delimiter Separator of the cells, one character. Empty for XLSX.
+	// Delimiter Separator of the cells, one or several characters. Empty for XLSX.
 	Delimiter string `json:"delimiter"`
 
 	// Empty Columns without a value other than 0 in this file, from 0. A saved mapping reads them as soon as a file has values in them. Changes are ignored.

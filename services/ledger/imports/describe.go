@@ -80,11 +80,27 @@ func (s *Imports) finish(
 	return staging.UpdateImport(ctx, tx, *imp)
 }
 
+// withdraw removes the warnings about guesses that a saved mapping confirms.
+func withdraw(details *ledgerv1.Import, unread mapping.Unread) {
+	keepsDates := unread.Dates || slices.ContainsFunc(details.GetAssumptions(),
+		func(a *ledgerv1.ImportAssumption) bool {
+			return strings.HasPrefix(a.GetReason(), statement.YearsPrefix)
+		})
+	for _, code := range statement.Confirmed {
+		isDates := code == statement.DateOrderAssumed || code == statement.DateOrderInferred
+		if isDates && keepsDates || code == statement.AmountAssumed && unread.New {
+			continue
+		}
+		staging.Withdraw(details, code)
+	}
+}
+
 // setMapping sets the mapping that was saved for the heading of a CSV file or workbook, or
 // otherwise the proposed one. Fields that the saved mapping lacks, because an older release saved
 // it, are taken from the proposal, and so is a currency that only this file shows (see
-// adoptCurrency). A saved mapping is confirmed, so the guesses of the proposal need no warning.
-// known reports whether a mapping was saved.
+// adoptCurrency). A saved mapping is confirmed, so the guesses of the proposal need no warning,
+// except for the year of dates without one, which is another one in each file. known reports
+// whether a mapping was saved.
 func (s *Imports) setMapping(
 	ctx context.Context, tx pgx.Tx, imp *staging.Import, details *ledgerv1.Import,
 	proposed *mapping.Mapping,
@@ -109,11 +125,7 @@ func (s *Imports) setMapping(
 	adoptCurrency(details, &saved, proposed)
 	unread := saved.Adopt(proposed)
 	details.Mapping = staging.FromMapping(&saved)
-	for _, code := range statement.Confirmed {
-		if code != statement.AmountAssumed || !unread.New {
-			staging.Withdraw(details, code)
-		}
-	}
+	withdraw(details, unread)
 	evidence := func(columns []int) statement.Evidence {
 		return statement.Shows("SAVED_MAPPING", "columns", columnNames(heading, columns))
 	}

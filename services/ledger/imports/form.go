@@ -36,6 +36,7 @@ func (s *Imports) parseForm(
 		},
 		name: baseName(req.GetHeader().GetFileName()),
 	}
+	form.options.FileName = form.name
 	known := []string{
 		statement.CSV, statement.XLSX, statement.OFX, statement.QIF, statement.CAMT,
 		statement.MT940, statement.Firefly, statement.YNAB, statement.Coffer,

@@ -13,7 +13,6 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/mt940"
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/ofx"
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/qif"
-	"github.com/coffer-budget/coffer/services/ledger/imports/formats/scan"
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/statement"
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/ynab"
 )
@@ -57,26 +56,24 @@ func detect(head string, in *statement.Input) parsed {
 // detectRows recognizes a file with columns: the exports of Firefly III, YNAB and Coffer by their
 // headings, and otherwise CSV.
 func detectRows(head string, in *statement.Input) parsed {
-	delimiter, wrapped := csv.Delimiter(head, in.Options.Delimiter)
-	if delimiter == 0 {
+	form := csv.Detect(head, in.Options.Delimiter)
+	if form.Delimiter == "" {
 		return parsed{}
 	}
-	heading, _, err := (&scan.Rows{
-		Lines: scan.NewLines(strings.NewReader(head)), Delimiter: delimiter,
-	}).Next()
+	heading, _, err := csv.Form{Delimiter: form.Delimiter}.Rows(strings.NewReader(head)).Next()
 	switch {
 	case err == nil && ynab.DetectHeading(heading):
-		records, proposed := ynab.Parse(in, delimiter)
+		records, proposed := ynab.Parse(in, form.Delimiter[0])
 		return parsed{format: statement.YNAB, records: records, mapping: proposed}
 	case err == nil && ynab.DetectPlan(heading):
 		return parsed{advice: "the file is the plan of YNAB: choose the register of its export, " +
 			"whose name ends with Register.csv"}
 	case err == nil && firefly.DetectHeading(heading):
-		return parsed{format: statement.Firefly, records: firefly.Parse(in, delimiter)}
-	case err == nil && delimiter == ',' && coffer.DetectHeading(heading):
+		return parsed{format: statement.Firefly, records: firefly.Parse(in, form.Delimiter[0])}
+	case err == nil && form.Delimiter == "," && coffer.DetectHeading(heading):
 		return parsed{format: statement.Coffer, records: coffer.ParseCSV(in)}
 	}
-	records, proposed := csv.Parse(in, delimiter, wrapped)
+	records, proposed := csv.Parse(in, form)
 	return parsed{format: statement.CSV, records: records, mapping: proposed}
 }
 

@@ -83,6 +83,21 @@ var kinds = map[string][]string{
 // thousandths is an amount of a currency with three decimals.
 var thousandths = regexp.MustCompile(`\.\d{3}$`)
 
+// judgeAll compares the rows with the labels, and with the other lists of rows that are right, too,
+// such as those with the days of the payments instead of the postings.
+func (r *reading) judgeAll(l layout) (result, wrong string) {
+	result, wrong = r.judge(l)
+	for _, rows := range l.Also {
+		other := l
+		if other.Rows = rows; result != resultExact {
+			if exact, _ := r.judge(other); exact == resultExact {
+				return exact, ""
+			}
+		}
+	}
+	return result, wrong
+}
+
 // judge compares the rows with the labels. It returns the result, and the kinds of the errors.
 func (r *reading) judge(l layout) (result, wrong string) {
 	if r.err != nil {

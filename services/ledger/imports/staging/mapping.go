@@ -18,6 +18,7 @@ func ToMapping(message *ledgerv1.ImportMapping) *mapping.Mapping {
 		Encoding: message.GetEncoding(),
 		SkipRows: int(message.GetSkipRows()), Header: message.GetHeader(),
 		DateLayout:  message.GetDateLayout(),
+		DatesUntil:  message.GetDatesUntil(),
 		DecimalMark: message.GetDecimalMark(), AmountMode: message.GetAmountMode(),
 		Invert:   message.GetInvert(),
 		Negative: message.GetNegative(), Booked: message.GetBooked(), Pending: message.GetPending(),
@@ -43,7 +44,7 @@ func FromMapping(columns *mapping.Mapping) *ledgerv1.ImportMapping {
 		AmountMode: columns.AmountMode, Invert: columns.Invert, Negative: columns.Negative,
 		Booked:  columns.Booked,
 		Pending: columns.Pending, Void: columns.Void, Currency: columns.Currency,
-		Width: int32(columns.Width),
+		Width: int32(columns.Width), DatesUntil: columns.DatesUntil,
 	}
 	for _, i := range columns.Empty {
 		out.Empty = append(out.Empty, int32(i))

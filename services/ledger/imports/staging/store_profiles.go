@@ -72,6 +72,7 @@ func SaveProfile(
 	ctx context.Context, q pg.Querier, owner, id uuid.UUID, heading []string,
 	columns mapping.Mapping, now time.Time,
 ) error {
+	columns.DatesUntil = "" // It is that of one file.
 	encoded, err := json.Marshal(columns)
 	if err != nil {
 		return fmt.Errorf("encoding a mapping: %w", err)

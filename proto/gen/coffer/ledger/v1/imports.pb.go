@@ -483,7 +483,7 @@ type ImportMapping struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Format of the file. It cannot be changed, like the delimiter and the encoding.
 	Format string `protobuf:"bytes,1,opt,name=format,proto3" json:"format,omitempty"`
-	// Separator of the cells, one character. Empty for XLSX.
+	// Separator of the cells, one or several characters. Empty for XLSX.
 	Delimiter string `protobuf:"bytes,2,opt,name=delimiter,proto3" json:"delimiter,omitempty"`
 	// IANA name of the file's encoding.
 	Encoding string `protobuf:"bytes,3,opt,name=encoding,proto3" json:"encoding,omitempty"`
@@ -493,7 +493,7 @@ type ImportMapping struct {
 	Header bool `protobuf:"varint,5,opt,name=header,proto3" json:"header,omitempty"`
 	// Which field a column has. Columns that are not listed are ignored.
 	Columns []*ImportColumn `protobuf:"bytes,6,rep,name=columns,proto3" json:"columns,omitempty"`
-	// Such as DD.MM.YYYY.
+	// Such as DD.MM.YYYY, or DD.MM for dates without a year.
 	DateLayout string `protobuf:"bytes,7,opt,name=date_layout,json=dateLayout,proto3" json:"date_layout,omitempty"`
 	// A dot or a comma.
 	DecimalMark string `protobuf:"bytes,8,opt,name=decimal_mark,json=decimalMark,proto3" json:"decimal_mark,omitempty"`
@@ -515,7 +515,9 @@ type ImportMapping struct {
 	// Values of the status column that mean a payment that the bank has not booked: its row is pending.
 	Pending []string `protobuf:"bytes,16,rep,name=pending,proto3" json:"pending,omitempty"`
 	// Values of the status column that mean that no money has moved: the row is skipped.
-	Void          []string `protobuf:"bytes,17,rep,name=void,proto3" json:"void,omitempty"`
+	Void []string `protobuf:"bytes,17,rep,name=void,proto3" json:"void,omitempty"`
+	// Each date without a year is the last such day up to this one. Required if dateLayout has no year. It is not saved for the next file.
+	DatesUntil    string `protobuf:"bytes,18,opt,name=dates_until,json=datesUntil,proto3" json:"dates_until,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -667,6 +669,13 @@ func (x *ImportMapping) GetVoid() []string {
 		return x.Void
 	}
 	return nil
+}
+
+func (x *ImportMapping) GetDatesUntil() string {
+	if x != nil {
+		return x.DatesUntil
+	}
+	return ""
 }
 
 // ImportColumn assigns a field to a column.
@@ -3337,12 +3346,12 @@ const file_coffer_ledger_v1_imports_proto_rawDesc = "" +
 	"\n" +
 	"updated_at\x18\x11 \x01(\tR\tupdatedAt\x12\x1e\n" +
 	"\aheading\x18\x12 \x03(\tB\x04\xf8\xb5\x18\x01R\aheading\x12D\n" +
-	"\vassumptions\x18\x13 \x03(\v2\".coffer.ledger.v1.ImportAssumptionR\vassumptions\"\x8f\b\n" +
+	"\vassumptions\x18\x13 \x03(\v2\".coffer.ledger.v1.ImportAssumptionR\vassumptions\"\xd6\b\n" +
 	"\x10ImportAssumption\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x1a\n" +
 	"\bevidence\x18\x02 \x01(\tR\bevidence\x12\x12\n" +
-	"\x04rows\x18\x03 \x03(\x05R\x04rows\x12\xef\x05\n" +
-	"\x06reason\x18\x04 \x01(\tB\xd6\x05\xf8\xb5\x18\x01¶\x18\xcd\x05ONLY_CREDITS PAIR_UNNAMED PAYMENT_TYPE CARD_BALANCE CARD_BALANCE_NEGATIVE BALANCES_OF_DEBT NO_SIGNS FEW_NEGATIVE_OUT FEW_NEGATIVE_IN UNPROVEN_OUT UNPROVEN_IN TYPE_OUT TYPE_IN AMOUNTS_DIFFER AMOUNTS_UNREAD FEES_UNPROVEN SAVED_MAPPING STATUSES_UNKNOWN ROWS_UNBOOKED DATES_AMBIGUOUS DATES_DIFFER DATES_UNCLEAR MONTHS_AMBIGUOUS DATES_MIXED DATES_BY_COLUMN DATES_BY_EXAMPLE DATES_BY_PERIOD DATES_BY_FUTURE DATES_BY_SEQUENCE DATES_BY_DISTANCE DATES_BY_LANGUAGE DATES_BY_CURRENCY DATES_BY_ACCOUNT DECIMALS_AMBIGUOUS BALANCES_OF_FILE ROW_OF_TOTAL ROW_OF_BALANCE BALANCES_OF_ROWS UNIT_SHARED CURRENCY_OF_SHOPS EARLIER_CURRENCY EARLIER_WALLET OTHER_SHEETS SPLIT_WITH_TRANSFERS SIDES_ORDINARY SIDES_WHOLE SIDES_MIXED SIDES_APARTR\x06reason\x12R\n" +
+	"\x04rows\x18\x03 \x03(\x05R\x04rows\x12\xb6\x06\n" +
+	"\x06reason\x18\x04 \x01(\tB\x9d\x06\xf8\xb5\x18\x01¶\x18\x94\x06ONLY_CREDITS PAIR_UNNAMED PAYMENT_TYPE CARD_BALANCE CARD_BALANCE_NEGATIVE BALANCES_OF_DEBT NO_SIGNS FEW_NEGATIVE_OUT FEW_NEGATIVE_IN UNPROVEN_OUT UNPROVEN_IN TYPE_OUT TYPE_IN AMOUNTS_DIFFER AMOUNTS_UNREAD FEES_UNPROVEN SAVED_MAPPING STATUSES_UNKNOWN ROWS_UNBOOKED DATES_AMBIGUOUS DATES_DIFFER DATES_UNCLEAR MONTHS_AMBIGUOUS MONTHS_UNCLEAR YEARS_ASSUMED YEARS_UNCLEAR DATES_MIXED DATES_BY_COLUMN DATES_BY_EXAMPLE DATES_BY_PERIOD DATES_BY_FUTURE DATES_BY_SEQUENCE DATES_BY_DISTANCE DATES_BY_LANGUAGE DATES_BY_CURRENCY DATES_BY_ACCOUNT YEARS_BY_FILE YEARS_BY_NAME DECIMALS_AMBIGUOUS BALANCES_OF_FILE ROW_OF_TOTAL ROW_OF_BALANCE BALANCES_OF_ROWS UNIT_SHARED CURRENCY_OF_SHOPS EARLIER_CURRENCY EARLIER_WALLET OTHER_SHEETS SPLIT_WITH_TRANSFERS SIDES_ORDINARY SIDES_WHOLE SIDES_MIXED SIDES_APARTR\x06reason\x12R\n" +
 	"\n" +
 	"parameters\x18\x05 \x03(\v22.coffer.ledger.v1.ImportAssumption.ParametersEntryR\n" +
 	"parameters\x12\x16\n" +
@@ -3360,7 +3369,7 @@ const file_coffer_ledger_v1_imports_proto_rawDesc = "" +
 	"\askipped\x18\x06 \x01(\x05R\askipped\x12\x16\n" +
 	"\x06booked\x18\a \x01(\x05R\x06booked\x12\x16\n" +
 	"\x06undone\x18\b \x01(\x05R\x06undone\x12\x18\n" +
-	"\apending\x18\t \x01(\x05R\apending\"\xd5\x04\n" +
+	"\apending\x18\t \x01(\x05R\apending\"\x84\x05\n" +
 	"\rImportMapping\x12-\n" +
 	"\x06format\x18\x01 \x01(\tB\x15¶\x18\x11csv xlsx qif ynabR\x06format\x12\x1c\n" +
 	"\tdelimiter\x18\x02 \x01(\tR\tdelimiter\x12\x1a\n" +
@@ -3381,7 +3390,9 @@ const file_coffer_ledger_v1_imports_proto_rawDesc = "" +
 	"\x05empty\x18\x0e \x03(\x05B\x04\xf8\xb5\x18\x01R\x05empty\x12\x1c\n" +
 	"\x06booked\x18\x0f \x03(\tB\x04\xf8\xb5\x18\x01R\x06booked\x12\x1e\n" +
 	"\apending\x18\x10 \x03(\tB\x04\xf8\xb5\x18\x01R\apending\x12\x18\n" +
-	"\x04void\x18\x11 \x03(\tB\x04\xf8\xb5\x18\x01R\x04void\"\xc1\x01\n" +
+	"\x04void\x18\x11 \x03(\tB\x04\xf8\xb5\x18\x01R\x04void\x12-\n" +
+	"\vdates_until\x18\x12 \x01(\tB\f\xf8\xb5\x18\x01ʶ\x18\x04dateR\n" +
+	"datesUntil\"\xc1\x01\n" +
 	"\fImportColumn\x12\x14\n" +
 	"\x05index\x18\x01 \x01(\x05R\x05index\x12\x9a\x01\n" +
 	"\x05field\x18\x02 \x01(\tB\x83\x01¶\x18\x7fdate amount debit credit type fee currency balance payee payer description notes category tags account externalId status ignoreR\x05field\"\x90\x05\n" +

@@ -42,6 +42,10 @@ func TestParseDialects(t *testing.T) {
 		"sections":       {"Konto: 111\nDatum;Text;Betrag\n31.01.2024;Kaffee;-12,50\n\nKonto: 222\nDatum;Text;Betrag\n01.02.2024;Lohn;100,00\n", []string{"2024-01-31|-12.50||Kaffee|", "2024-02-01|100.00||Lohn|"}},
 		"month_names":    {"Datum;Text;Betrag\n31. Jänner 2024;a;-1,50\n1. Feber 2024;b;2,00\n15 août 2024;c;3,00-\n", []string{"2024-01-31|-1.50|||a", "2024-02-01|2.00|||b", "2024-08-15|-3.00|||c"}},
 		"sign_in_text":   {"Date,Narration,Amount\n31/01/2024,ATM,500.00 Dr\n01/02/2024,Salary,\"1,00,000.00 Cr\"\n", []string{"2024-01-31|-500.00|||ATM", "2024-02-01|100000.00|||Salary"}},
+		"line_breaks":    {"Date;Text;Amount;Balance\n01.02.2026;Card\nShop;-1,50;8,50\n02.02.2026;Pay;2,00;10,50\n03.02.2026;Bank fee\n", []string{"2026-02-01|-1.50||Card Shop|", "2026-02-02|2.00||Pay|", "problem: the amount is missing"}},
+		"long_delimiter": {"Date~|~Description~|~Amount~|~\n31/01/2024~|~Coffee, big~|~-1,012.50~|~\n01/02/2024~|~Pay|roll~|~100.00~|~\n", []string{"2024-01-31|-1012.50||Coffee, big|", "2024-02-01|100.00||Pay|roll|"}},
+		"carets":         {"Date^Details^Amount\n31-Jan-2024^Coffee, big^-12.50\n01-Feb-2024^Pay^100.00\n", []string{"2024-01-31|-12.50||Coffee, big|", "2024-02-01|100.00||Pay|"}},
+		"no_years":       {"Period;01.12.2025;03.01.2026\nDate;Text;Amount\n30.12.;Card;-1,50\n02.01.;Pay;2,00\n", []string{"2025-12-30|-1.50|||Card", "2026-01-02|2.00|||Pay"}},
 		"type_in_detail": {"Details,Posting Date,Description,Amount\nDEBIT,01/31/2024,COFFEE,-12.50\nCREDIT,02/01/2024,PAY,100.00\n", []string{"2024-01-31|-12.50||COFFEE|", "2024-02-01|100.00||PAY|"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -8,6 +8,7 @@
 //
 //   - daymonth.go: Infer and the rules of the rows
 //   - elsewhere.go: dates in the lines around the rows, with the words of periods in period.txt
+//   - year.go: the year of dates without one
 //   - language.go: headings, currencies and accounts of countries that never write the month first,
 //     with the words in dayfirst.txt
 package daymonth

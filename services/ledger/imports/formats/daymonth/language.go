@@ -101,3 +101,15 @@ func byAccount(f *File) ([]written.Orders, statement.Evidence) {
 	}
 	return f.withoutMonthFirst(), statement.Shows("DATES_BY_ACCOUNT", "account", f.Account)
 }
+
+// OfLocale returns the order of a locale's dates, or 0 for ymd and for no locale.
+func OfLocale(locale string) written.Orders {
+	language, region, _ := strings.Cut(strings.ReplaceAll(locale, "_", "-"), "-")
+	switch region = strings.ToUpper(region); {
+	case language == "":
+		return 0
+	case region == "US" || language == "en" && (region == "" || region == "PH"):
+		return written.MDY
+	}
+	return written.DMY
+}

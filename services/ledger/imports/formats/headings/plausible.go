@@ -44,7 +44,27 @@ func Plausible(word string) int {
 	if odd > 0 && len(runes) > 2 {
 		score -= 8 * odd
 	}
+	if hasSyllables(word) {
+		score += 2
+	}
 	return score + min(letters, 1)
+}
+
+// minSyllables is the number of Japanese syllables that no word of Chinese has in a wrong encoding.
+const minSyllables = 3
+
+// hasSyllables reports whether a word has Japanese syllables in a row, of full width.
+func hasSyllables(word string) bool {
+	n := 0
+	for _, r := range word {
+		if n++; r < 'ぁ' || r > 'ヾ' || r == '・' {
+			n = 0
+		}
+		if n == minSyllables {
+			return true
+		}
+	}
+	return false
 }
 
 // isOutsideLatin reports whether a character belongs to another alphabet than ours.

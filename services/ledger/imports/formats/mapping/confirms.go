@@ -12,7 +12,8 @@ func (m *Mapping) Confirms(before *Mapping) []string {
 	same := func(fields ...string) bool {
 		return slices.Equal(m.columnsOf(fields), before.columnsOf(fields))
 	}
-	dates := same(FieldDate) && m.DateLayout == before.DateLayout
+	dates := same(FieldDate) && m.DateLayout == before.DateLayout &&
+		m.DatesUntil == before.DatesUntil
 	amounts := same(FieldAmount, FieldDebit, FieldCredit)
 	unchanged := map[string]bool{
 		statement.SignAssumed: amounts && same(FieldType) && m.Invert == before.Invert &&

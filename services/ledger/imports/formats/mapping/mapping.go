@@ -19,6 +19,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/coffer-budget/coffer/internal/money"
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/scan"
@@ -69,15 +70,18 @@ const (
 // Mapping describes how to read the cells of a file. Open proposes one, users change it, and a
 // commit saves it for the next file with the same heading.
 type Mapping struct {
-	Format      string   `json:"format"` // csv, xlsx, qif or ynab; the last two have fixed columns.
-	Delimiter   string   `json:"delimiter"`
-	Encoding    string   `json:"encoding"`
-	SkipRows    int      `json:"skipRows"` // Records before the heading.
-	Header      bool     `json:"header"`
-	Columns     []Column `json:"columns"`
-	DateLayout  string   `json:"dateLayout"`  // A key of the layouts, such as "DD.MM.YYYY".
-	DecimalMark string   `json:"decimalMark"` // "." or ",".
-	AmountMode  string   `json:"amountMode"`
+	Format     string   `json:"format"` // csv, xlsx, qif or ynab; the last two have fixed columns.
+	Delimiter  string   `json:"delimiter"`
+	Encoding   string   `json:"encoding"`
+	SkipRows   int      `json:"skipRows"` // Records before the heading.
+	Header     bool     `json:"header"`
+	Columns    []Column `json:"columns"`
+	DateLayout string   `json:"dateLayout"` // A key of the layouts, such as "DD.MM.YYYY".
+	// DatesUntil is the last day that a date can be, as YYYY-MM-DD, if the layout has no year. Each
+	// date is the last such day up to it. It is that of one file, and never of the next one.
+	DatesUntil  string `json:"datesUntil,omitempty"`
+	DecimalMark string `json:"decimalMark"` // "." or ",".
+	AmountMode  string `json:"amountMode"`
 	// Invert means that positive amounts are money out, as on statements of cards.
 	Invert bool `json:"invert"`
 	// Negative are the values of the type column that mean money out. If it is empty, the usual
@@ -124,8 +128,11 @@ func (e *Errors) add(field, message string) { *e = append(*e, &Error{field, mess
 
 // DateLayouts returns the names of all date layouts, sorted.
 func DateLayouts() []string {
-	names := make([]string, 0, len(written.Layouts))
+	names := make([]string, 0, len(written.Layouts)+len(written.DayLayouts))
 	for name := range written.Layouts {
+		names = append(names, name)
+	}
+	for name := range written.DayLayouts {
 		names = append(names, name)
 	}
 	slices.Sort(names)
@@ -136,6 +143,7 @@ func DateLayouts() []string {
 type Reader struct {
 	Mapping Mapping
 	order   written.Orders
+	until   time.Time // The last day of dates without a year, or zero.
 	mark    written.Marks
 	// columns holds the indexes of the columns by field.
 	columns map[string][]int
@@ -168,10 +176,7 @@ func (m *Mapping) Compile() (*Reader, error) {
 // setFormats checks the parts of a mapping that do not concern columns, and stores the formats of
 // dates and amounts.
 func (r *Reader) setFormats(columns *Mapping) (invalid Errors) {
-	var ok bool
-	if r.order, ok = written.Layouts[columns.DateLayout]; !ok {
-		invalid.add("dateLayout", "must be one of "+strings.Join(DateLayouts(), ", "))
-	}
+	invalid = r.setDates(columns)
 	switch columns.DecimalMark {
 	case ".":
 	case ",":
@@ -190,6 +195,23 @@ func (r *Reader) setFormats(columns *Mapping) (invalid Errors) {
 		if _, ok := money.ParseCurrency(columns.Currency); !ok {
 			invalid.add("currency", "must be an ISO 4217 code")
 		}
+	}
+	return invalid
+}
+
+// setDates checks and stores the layout of the dates.
+func (r *Reader) setDates(columns *Mapping) (invalid Errors) {
+	var ok bool
+	if r.order, ok = written.Layouts[columns.DateLayout]; ok {
+		return nil
+	}
+	if r.order, ok = written.DayLayouts[columns.DateLayout]; !ok {
+		invalid.add("dateLayout", "must be one of "+strings.Join(DateLayouts(), ", "))
+		return invalid
+	}
+	var err error
+	if r.until, err = time.Parse(time.DateOnly, columns.DatesUntil); err != nil {
+		invalid.add("datesUntil", "must be a day (YYYY-MM-DD) if the layout of dates has no year")
 	}
 	return invalid
 }

@@ -14,7 +14,12 @@ import (
 )
 
 // Date reads a date in the order of the mapping.
-func (r *Reader) Date(cell string) (time.Time, bool) { return written.ParseDate(cell, r.order) }
+func (r *Reader) Date(cell string) (time.Time, bool) {
+	if r.until.IsZero() {
+		return written.ParseDate(cell, r.order)
+	}
+	return written.ParseDay(cell, r.order, r.until)
+}
 
 // Amount reads a signed amount with the decimal mark of the mapping, and the unit that is written
 // with it.

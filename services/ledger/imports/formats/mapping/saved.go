@@ -1,6 +1,10 @@
 package mapping
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/written"
+)
 
 // changesAmount reports whether a column changes the amounts of rows, or their currency.
 func (c Column) changesAmount() bool {
@@ -18,16 +22,23 @@ type Unread struct {
 	Amounts, Texts []int
 	// New reports whether a column has values for the first time since the mapping was saved.
 	New bool
+	// Dates reports whether only one of the files has dates without a year, so that the layout of
+	// the proposal replaces that of the saved mapping.
+	Dates bool
 }
 
 // Adopt completes a saved mapping for another file with the same heading, whose proposal is given.
 // Columns that were empty when it was saved get the field of the proposal, unless another column
 // has it. Columns that had values, and that the user has left out, stay out. Balances are always
-// compared, and a proposal has a fee only if balances prove it.
+// compared, and a proposal has a fee only if balances prove it. The years of dates without one are
+// those of the other file.
 func (m *Mapping) Adopt(proposed *Mapping) Unread {
 	earlier := m.Empty
-	m.Empty = proposed.Empty
+	m.Empty, m.DatesUntil = proposed.Empty, proposed.DatesUntil
 	var unread Unread
+	if m.hasYears() != proposed.hasYears() {
+		m.DateLayout, unread.Dates = proposed.DateLayout, true
+	}
 	for _, column := range proposed.Columns {
 		wasEmpty := slices.Contains(earlier, column.Index)
 		proven := column.Field == FieldBalance || column.Field == FieldFee && earlier != nil
@@ -48,6 +59,9 @@ func (m *Mapping) Adopt(proposed *Mapping) Unread {
 	}
 	return unread
 }
+
+// hasYears reports whether dates have a year.
+func (m *Mapping) hasYears() bool { return written.Layouts[m.DateLayout] != 0 }
 
 // reads reports whether a column has a field.
 func (m *Mapping) reads(index int) bool {

@@ -60,3 +60,19 @@ func TestAdopt(t *testing.T) {
 		})
 	}
 }
+
+func TestAdoptDates(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ saved, proposed, want string }{
+		{"MM/DD", "DD/MM", "MM/DD"},
+		{"DD/MM/YYYY", "DD/MM", "DD/MM"},
+		{"DD/MM", "DD/MM/YYYY", "DD/MM/YYYY"},
+		{"DD/MM/YYYY", "MM/DD/YYYY", "DD/MM/YYYY"},
+	} {
+		saved := mapping.Mapping{DateLayout: c.saved, DatesUntil: "2020-01-01"}
+		unread := saved.Adopt(&mapping.Mapping{DateLayout: c.proposed, DatesUntil: "2026-05-31"})
+		require.Equal(t, c.want, saved.DateLayout)
+		require.Equal(t, "2026-05-31", saved.DatesUntil, "each file has its own years")
+		require.Equal(t, len(c.saved) != len(c.proposed), unread.Dates)
+	}
+}

@@ -27,7 +27,7 @@ type texts struct {
 func (p *Profile) describe() {
 	p.transactions = nil
 	for _, cells := range p.sample[p.heading+1:] {
-		if isTransaction(cells) {
+		if written.IsTransaction(cells) {
 			p.transactions = append(p.transactions, cells)
 		}
 	}

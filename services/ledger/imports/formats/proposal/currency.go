@@ -66,7 +66,7 @@ func (p *Profile) currency(columns Columns) (code, text string) {
 func (p *Profile) setCurrency(in *statement.Input, m *mapping.Mapping, columns Columns) {
 	var text string
 	m.Currency, text = p.currency(columns)
-	_, rows := p.examples(columns[mapping.FieldDate], isDate)
+	_, rows := p.examples(columns[mapping.FieldDate], written.IsDate)
 	if unit := p.sharedUnit(columns, text); unit != "" {
 		code := cmp.Or(m.Currency, written.CurrencyOf(unit))
 		in.Assume(statement.CurrencyAssumed, statement.Shows(statement.UnitShared,

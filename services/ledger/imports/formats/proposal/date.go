@@ -20,13 +20,26 @@ const maxDelay = 366 * 24 * time.Hour
 // have the days of the payments, or both, or that the name of a month is another month in another
 // language.
 func (p *Profile) warnOfDates(in *statement.Input, date int, order ordering) {
-	example, ambiguous := p.examples(date, isDate)
+	example, ambiguous := p.examples(date, written.IsDate)
 	layout := p.columns[date].example.Layout(order.Orders)
-	other, apart := p.otherDays(date, order.Orders)
+	other, apart := p.otherDays(date, p.orderOf(date).Orders)
+	if p.undated.Has(date) {
+		example, layout = p.undated.Example, p.undated.Layout
+		p.warnOfYears(in, date, other, ambiguous)
+	}
 	if order.evidence.Code != "" {
 		in.Assume(statement.DateOrderInferred, order.evidence.With("layout", layout), ambiguous...)
 	}
+	month, rows := p.examples(date, written.HasAmbiguousMonth)
+	day, _ := written.ParseDate(month, order.Orders)
 	switch {
+	case month != "" && other != none:
+		in.Assume(statement.DateOrderAssumed, statement.Shows("MONTHS_UNCLEAR",
+			"example", quoted(month), "date", day.Format(time.DateOnly), "column", p.name(date),
+			"other", p.name(other)), rows...)
+	case month != "":
+		in.Assume(statement.DateOrderAssumed, statement.Shows("MONTHS_AMBIGUOUS",
+			"example", quoted(month), "date", day.Format(time.DateOnly)), rows...)
 	case order.assumed && other != none:
 		in.Assume(statement.DateOrderAssumed, statement.Shows("DATES_UNCLEAR", "example", example,
 			"layout", layout, "column", p.name(date), "other", p.name(other)), ambiguous...)
@@ -37,41 +50,26 @@ func (p *Profile) warnOfDates(in *statement.Input, date int, order ordering) {
 		in.Assume(statement.DateOrderAssumed, statement.Shows("DATES_DIFFER",
 			"column", p.name(date), "other", p.name(other)), apart...)
 	}
-	if example, rows := p.examples(date, written.HasAmbiguousMonth); example != "" {
-		day, _ := written.ParseDate(example, order.Orders)
-		in.Assume(statement.DateOrderAssumed, statement.Shows("MONTHS_AMBIGUOUS",
-			"example", quoted(example), "date", day.Format(time.DateOnly)), rows...)
-	}
 }
 
-// isTransaction reports whether a row has a date and a number, and does not state a balance. The
-// line of a period only has dates.
-func isTransaction(cells []string) bool {
-	return slices.ContainsFunc(cells, isDate) && slices.ContainsFunc(cells, isAmount) &&
-		!slices.ContainsFunc(cells, statesBalance)
+// warnOfYears adds the warning that the year of dates without one is assumed, or what shows it.
+func (p *Profile) warnOfYears(in *statement.Input, date, other int, rows []int) {
+	d := p.undated
+	evidence, code := d.Year.With("example", d.Example).With("layout", d.Layout),
+		statement.DateOrderInferred
+	if d.YearAssumed {
+		code = statement.DateOrderAssumed
+		if other != none {
+			evidence.Code = "YEARS_UNCLEAR"
+			evidence = evidence.With("column", p.name(date)).With("other", p.name(other))
+		}
+	}
+	in.Assume(code, evidence, rows...)
 }
 
 // firstTransaction returns the position of the first transaction in the sample.
 func (p *Profile) firstTransaction() int {
-	return max(0, slices.IndexFunc(p.sample, isTransaction))
-}
-
-// isAmount reports whether a cell is a number that is no date. Six or seven digits may be both.
-func isAmount(cell string) bool {
-	if _, ok := written.ScanNumber(cell); !ok {
-		return false
-	}
-	d, ok := written.ScanDate(cell)
-	hasYear := d.Parts[0].Digits == 4 || d.Parts[2].Digits == 4
-	return !ok || d.Orders() == 0 || d.Separator == 0 && !hasYear
-}
-
-func statesBalance(cell string) bool { return written.StatedBalance(cell) != "" }
-
-// isDate reports whether a cell is a day of the calendar in some order.
-func isDate(cell string) bool {
-	d, ok := written.ScanDate(cell)
-	return ok && d.Orders() != 0
+	return max(0, slices.IndexFunc(p.sample, written.IsTransaction))
 }
 
 // dates returns the number of dates by the order that explains most.
@@ -152,6 +150,9 @@ func (p *Profile) isDayOver(date, other int) bool {
 	switch {
 	case second == secondDay:
 		return true
+	case chosen == postedDay && second == unnamedDay && p.columns[other].example.Separator != 0 &&
+		p.precedes(other, date):
+		return false // The other heading may name the payment in words that are not known.
 	case chosen == secondDay, p.title(date) == p.title(other), p.mayBePaid(date, other):
 		return false
 	case chosen == paidDay, chosen == someDay && second == postedDay,
@@ -160,6 +161,23 @@ func (p *Profile) isDayOver(date, other int) bool {
 	}
 	order := p.orderOf(date).Orders
 	return chosen != unnamedDay && p.isSorted(date, order) && !p.isSorted(other, order)
+}
+
+// precedes reports whether a column has different dates, and none after that of another one in its
+// row.
+func (p *Profile) precedes(i, other int) bool {
+	if len(p.columns[i].values) == 1 {
+		return false
+	}
+	order := p.orderOf(other).Orders
+	for _, cells := range p.transactions {
+		a, isDay := written.ParseDate(at(cells, i), order)
+		b, ok := written.ParseDate(at(cells, other), order)
+		if isDay && ok && a.After(b) {
+			return false
+		}
+	}
+	return true
 }
 
 // isSorted reports whether the dates of a column rise or fall.
@@ -212,7 +230,7 @@ func (p *Profile) around(i int, possible []written.Orders) *daymonth.File {
 	file := &daymonth.File{Orders: possible, Today: p.options.Today}
 	file.Around = append(file.Around, p.sample[:max(p.heading, 0)]...)
 	for _, cells := range p.sample[p.heading+1:] {
-		if !isTransaction(cells) {
+		if !written.IsTransaction(cells) {
 			file.Around = append(file.Around, cells)
 		} else if date, ok := written.ScanDate(at(cells, i)); ok {
 			file.Dates = append(file.Dates, date)

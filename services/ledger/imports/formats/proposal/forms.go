@@ -129,7 +129,7 @@ func (p *Profile) hasDecimalPoints() bool {
 	found := 0
 	for _, cells := range p.transactions {
 		if slices.ContainsFunc(cells, func(cell string) bool {
-			return !isDate(cell) && strings.ContainsFunc(cell, func(r rune) bool {
+			return !written.IsDate(cell) && strings.ContainsFunc(cell, func(r rune) bool {
 				return unicode.In(r, pointScripts...)
 			})
 		}) {
@@ -234,7 +234,7 @@ func (c *column) guess(possible []written.Orders, locale string, daysFirst bool)
 		}
 		return ordering{Orders: possible[1], assumed: true}
 	}
-	if order := localeOrder(locale); order != 0 {
+	if order := daymonth.OfLocale(locale); order != 0 {
 		return ordering{Orders: order, assumed: true}
 	}
 	if daysFirst {
@@ -267,16 +267,4 @@ func (c *column) withYear(others []written.Orders) (possible []written.Orders, a
 		return []written.Orders{written.YMD}, true
 	}
 	return []written.Orders{shortest}, true
-}
-
-// localeOrder returns the order of a locale's dates, or 0 for ymd and for no locale.
-func localeOrder(locale string) written.Orders {
-	language, region, _ := strings.Cut(strings.ReplaceAll(locale, "_", "-"), "-")
-	switch region = strings.ToUpper(region); {
-	case language == "":
-		return 0
-	case region == "US" || language == "en" && (region == "" || region == "PH"):
-		return written.MDY
-	}
-	return written.DMY
 }

@@ -28,6 +28,7 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/headings"
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/mapping"
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/statement"
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/undated"
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/written"
 )
 
@@ -58,7 +59,8 @@ type Profile struct {
 	netted  bool     // Fees explain the difference between two columns of amounts.
 	// orderings has the orders of the columns of dates for which they were asked.
 	orderings map[int]ordering
-	Witness   Witness // Of the proposal, "" if the sign is a guess.
+	undated   *undated.Dates // The columns of dates without a year, or nil.
+	Witness   Witness        // Of the proposal, "" if the sign is a guess.
 	// transactions are the transactions of the sample, and texts describes their columns.
 	transactions [][]string
 	texts        []texts
@@ -91,7 +93,7 @@ func (p *Profile) Add(cells []string) {
 		}
 		return
 	}
-	p.count(cells)
+	p.count(p.undated.Complete(cells))
 }
 
 // decide finds the heading in the sample and counts the rows below it.
@@ -100,6 +102,10 @@ func (p *Profile) decide() {
 		return
 	}
 	p.decided = true
+	p.undated = undated.Find(p.sample, findHeading(p.sample), p.options)
+	for i, cells := range p.sample {
+		p.sample[i] = p.undated.Complete(cells)
+	}
 	p.heading = findHeading(p.sample)
 	p.second = p.secondLine()
 	for _, cells := range p.sample[p.heading+1:] {
@@ -136,7 +142,7 @@ func findHeading(sample [][]string) int {
 	best, bestScore, below := -1, 1, 0
 	for i, cells := range sample[:min(len(sample), MaxPreamble)] {
 		// Statements of several pages repeat the heading, perhaps with more words.
-		if best >= 0 && isTransaction(cells) {
+		if best >= 0 && written.IsTransaction(cells) {
 			if below++; below == 2 {
 				break
 			}
@@ -177,7 +183,7 @@ func (p *Profile) count(cells []string) {
 	for len(p.columns) < len(cells) {
 		p.columns = append(p.columns, column{})
 	}
-	if !isTransaction(cells) {
+	if !written.IsTransaction(cells) {
 		return
 	}
 	for i, c := range cells {

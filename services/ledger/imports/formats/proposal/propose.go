@@ -3,6 +3,7 @@ package proposal
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/headings"
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/mapping"
@@ -48,12 +49,14 @@ func (p *Profile) Propose(in *statement.Input, delimiter string) mapping.Mapping
 	return m
 }
 
+// isZero reports whether a column has no number other than 0.
+func (c *column) isZero() bool { return c.numbers == c.filled && c.negative+c.positive == 0 }
+
 // unfilled returns the columns without a value other than 0.
 func (p *Profile) unfilled() []int {
 	var found []int
 	for i := range p.columns {
-		c := &p.columns[i]
-		if c.filled == 0 || c.numbers == c.filled && c.negative+c.positive == 0 {
+		if p.columns[i].isZero() {
 			found = append(found, i)
 		}
 	}
@@ -95,6 +98,10 @@ func (p *Profile) ProposeForms(in *statement.Input, m *mapping.Mapping, columns 
 	if i, ok := columns[mapping.FieldDate]; ok && p.columns[i].dates() > 0 {
 		order := p.orderOf(i)
 		m.DateLayout = p.columns[i].example.Layout(order.Orders)
+		if d := p.undated; d.Has(i) {
+			m.DateLayout, m.DatesUntil = d.Layout, d.Until.Format(time.DateOnly)
+			order = ordering{Orders: d.Order, assumed: d.Assumed, evidence: d.Shown}
+		}
 		p.warnOfDates(in, i, order)
 	}
 	var assumed bool
@@ -240,6 +247,9 @@ func (p *Profile) best(field string, taken map[int]bool, columns Columns) int {
 		}
 		if field == mapping.FieldDate && p.isSparse(i) {
 			continue
+		}
+		if field == mapping.FieldAmount && p.columns[i].isZero() {
+			continue // Another column may have the amounts of another currency.
 		}
 		for _, h := range headings.Meanings(p.title(i)) {
 			if h.Field != field || field == mapping.FieldTags && !p.hasLabels(i, h.Rank) {

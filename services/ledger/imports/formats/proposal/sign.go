@@ -112,6 +112,10 @@ func (p *Profile) typeMode(m *mapping.Mapping, amount, kind int) (Witness, assum
 		m.Negative = negative
 		return ByHeading, assumed{}
 	}
+	if negative, ok := p.blankType(kind); ok {
+		m.Negative = negative
+		return ByType, assumed{}
+	}
 	if value := p.ambiguousType(kind); value != "" {
 		return "", assumed{statement.Shows("PAYMENT_TYPE",
 			"value", quoted(value), "column", p.name(kind)), amount}
@@ -148,8 +152,8 @@ func (p *Profile) signed(m *mapping.Mapping, amount int) (Witness, assumed) {
 	if c.negative > c.positive || v.normal+v.transferred == c.positive {
 		v.normal += v.transferred // No card has more payments than purchases, or only transfers.
 	}
-	spends := v.inverted > 0 && v.normal == 0 && c.positive >= c.negative &&
-		(v.inverted+v.refunds)*2 >= c.negative
+	spends := v.inverted > 0 && v.normal == 0 && (card || c.positive >= c.negative &&
+		(v.inverted+v.refunds)*2 >= c.negative)
 	purchases := mayBeCard && c.positive > c.negative
 	if p.proof != nil && (p.proof.matches > 1 || !p.proof.inverted && c.negative > 0) {
 		m.Invert = p.proof.inverted
@@ -196,7 +200,7 @@ func (p *Profile) signed(m *mapping.Mapping, amount int) (Witness, assumed) {
 	case purchases:
 		m.Invert = true
 		return "", assumed{p.fewNegative(m, amount), amount}
-	case (v.inverted+v.refunds)*2 <= c.negative &&
+	case (v.inverted+v.refunds)*2 <= c.negative && (v.inverted == 0 || v.normal > 0) &&
 		(c.negative > c.positive || p.hasPlus(amount)):
 		return BySigns, assumed{}
 	case c.negative == 0:

@@ -12,7 +12,6 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/csv"
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/fixture"
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/proposal"
-	"github.com/coffer-budget/coffer/services/ledger/imports/formats/scan"
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/statement"
 )
 
@@ -52,10 +51,8 @@ func TestProposeSigns(t *testing.T) {
 // witness returns the witness of the sign of a file, or none.
 func witness(t *testing.T, file string) string {
 	t.Helper()
-	delimiter, wrapped := csv.Delimiter(file, "")
-	rows := &scan.Rows{
-		Lines: scan.NewLines(strings.NewReader(file)), Delimiter: delimiter, Wrapped: wrapped,
-	}
+	form := csv.Detect(file, "")
+	rows := form.Rows(strings.NewReader(file))
 	p := proposal.NewProfile(statement.Options{})
 	for {
 		cells, _, err := rows.Next()
@@ -65,7 +62,7 @@ func witness(t *testing.T, file string) string {
 		require.NoError(t, err)
 		p.Add(cells)
 	}
-	p.Propose(statement.NewInput(nil, statement.Options{}), string(delimiter))
+	p.Propose(statement.NewInput(nil, statement.Options{}), form.Delimiter)
 	if p.Witness == "" {
 		return "none"
 	}

@@ -135,7 +135,7 @@ func (p *Profile) unbookedRows() (title int, rows []int) {
 		isFilled := func(cell string) bool { return cell != "" }
 		first := slices.IndexFunc(cells, isFilled)
 		switch {
-		case isTransaction(cells) && title > 0:
+		case written.IsTransaction(cells) && title > 0:
 			rows = append(rows, i+1)
 		case len(rows) > 0:
 			return title, rows

@@ -37,7 +37,7 @@ func (p *Profile) newTable(columns Columns, wanted []int) *table {
 		order = p.orderOf(date).Orders
 	}
 	for index, cells := range p.sample[p.heading+1:] {
-		if !isTransaction(cells) {
+		if !written.IsTransaction(cells) {
 			continue
 		}
 		status, known := written.StatusOf(at(cells, state))

@@ -195,6 +195,24 @@ func (p *Profile) legend(kind int) (negative []string, ok bool) {
 	return negative, len(negative) > 0
 }
 
+// blankType returns the values that mean money out if a column of types is empty in the rows of one
+// direction, such as "Cr" and nothing. Its values mean the same in each kind of account.
+func (p *Profile) blankType(i int) (negative []string, ok bool) {
+	c := &p.columns[i]
+	if c.filled >= len(p.transactions) || c.signs() != 1 || !c.all(written.IsDirection) ||
+		!c.all(written.IsSign) {
+		return nil, false
+	}
+	for value := range c.values {
+		if out, _ := written.SignOf(value); !out {
+			return []string{""}, true
+		}
+		negative = append(negative, value)
+	}
+	slices.Sort(negative)
+	return negative, true
+}
+
 // maxDirections is the maximum number of values of a type column with unknown words: money out,
 // money in and neither.
 const maxDirections = 3
@@ -227,7 +245,7 @@ func (p *Profile) deviating(i int) (usual, other string) {
 	proven := maps.Clone(c.values)
 	for row, cells := range p.sample[p.heading+1:] {
 		_, isBooked := slices.BinarySearch(p.proof.table.records, p.heading+row+2)
-		if value := at(cells, i); !isBooked && value != "" && isTransaction(cells) {
+		if value := at(cells, i); !isBooked && value != "" && written.IsTransaction(cells) {
 			proven[value]--
 		}
 	}

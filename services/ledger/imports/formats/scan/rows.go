@@ -1,6 +1,7 @@
 package scan
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"slices"
@@ -14,6 +15,7 @@ import (
 type Rows struct {
 	Lines     *Lines
 	Delimiter byte
+	Separator string // Of several characters, which Delimiter replaces, or "".
 	Wrapped   bool   // Each record is one quoted cell, which contains the row.
 	row       []byte // The cells of the current record without delimiters.
 	ends      []int  // The end of each cell in row.
@@ -22,7 +24,7 @@ type Rows struct {
 // Next returns the cells and the first line of the next record that is not blank.
 func (r *Rows) Next() (cells []string, line int, err error) {
 	for {
-		text, err := r.Lines.Next()
+		text, err := r.next()
 		if err != nil {
 			return nil, 0, err
 		}
@@ -50,6 +52,15 @@ func (r *Rows) Next() (cells []string, line int, err error) {
 		}
 		return cells, line, nil
 	}
+}
+
+// next returns the next line, in which Delimiter replaces the separator.
+func (r *Rows) next() ([]byte, error) {
+	text, err := r.Lines.Next()
+	if r.Separator != "" {
+		text = bytes.ReplaceAll(text, []byte(r.Separator), []byte{r.Delimiter})
+	}
+	return text, err
 }
 
 // literal returns the text of a cell that is a formula with a text only, such as ="0123".
@@ -101,7 +112,7 @@ func (r *Rows) quoted(text []byte, line int) ([]byte, error) {
 	size := len(text)
 	for index := 0; ; index++ {
 		if index == len(text) {
-			more, err := r.Lines.Next()
+			more, err := r.next()
 			if errors.Is(err, io.EOF) {
 				return nil, Errorf(line, "a quoted cell has no end")
 			}

@@ -20,6 +20,9 @@ type Evidence struct {
 // changes it.
 const UnitShared = "UNIT_SHARED"
 
+// YearsPrefix begins the codes of the evidence about the years of dates without one.
+const YearsPrefix = "YEARS_"
+
 // Shows returns the evidence with a code. parameters holds names and values in turn.
 func Shows(code string, parameters ...string) Evidence {
 	e := Evidence{Code: code, Parameters: make(map[string]string)}

@@ -152,6 +152,7 @@ type Options struct {
 	Locale string // BCP 47. Decides the order of day and month if the file does not.
 	// Today is the day of the upload. Few dates of a file are later.
 	Today     time.Time
+	FileName  string // Its dates may show the year of dates without one.
 	Encoding  string // IANA name. Replaces the detection.
 	Delimiter string // Of CSV. Replaces the detection.
 }

@@ -68,6 +68,9 @@ func IsWhole(code string) bool { return whole[strings.ToLower(code)] }
 
 // CurrencyOf returns the currency of a code or symbol, or "".
 func CurrencyOf(unit string) string {
+	if _, name, found := strings.Cut(unit, "::"); found {
+		unit = name // GnuCash writes the kind of a unit before it: "CURRENCY::USD".
+	}
 	unit = strings.ToLower(strings.Trim(unit, unitMarks))
 	// "CAD$" is the dollar of Canada.
 	if c, ok := money.ParseCurrency(strings.TrimRightFunc(unit, isSymbol)); ok {

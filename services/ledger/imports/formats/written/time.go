@@ -22,8 +22,8 @@ func isTime(text string) bool {
 	if text == "" || text == "Z" {
 		return true
 	}
-	if text[0] == '(' || text[0] == '[' {
-		return true
+	if text[0] == '(' || text[0] == '[' || strings.HasPrefix(text, "as of ") {
+		return true // Brokers add the day of a correction.
 	}
 	for _, word := range []string{"at ", "um ", "à ", "kl. ", "kl ", "klo "} {
 		text = strings.TrimPrefix(text, word)

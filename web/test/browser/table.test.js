@@ -236,6 +236,24 @@ test("the row below deleted ones gets the focus, and the one above at the end of
   await focused(transactions[98].id);
 });
 
+test("an editor ends with its row if another device deletes that, and the next row gets the focus", async (t) => {
+  const user = await account();
+  await household(user, 3);
+  const { transactions: [first, second] } = await user.get("/transaction");
+  const page = await open(t, user, "/transactions");
+  const requests = sent(page);
+  await cell(page, first.description, "payee").dblclick();
+  await page.keyboard.type("Kiosk");
+  await user.del(`/transaction/${first.id}`);
+  await page.getByText(first.description, { exact: true }).waitFor({ state: "detached" });
+  await page.waitForFunction((id) => document.activeElement.closest("[data-id]")?.dataset.id === id, second.id);
+  assert.equal(await page.getByRole("textbox", { name: "Payee" }).count(), 0);
+  await cell(page, second.description, "description").click();
+  await page.keyboard.press("Enter");
+  await page.getByRole("textbox", { name: "Description" }).waitFor();
+  assert.deepEqual(requests, [], "the text was not saved");
+});
+
 test("the table is sorted, and has running balances of one wallet", async (t) => {
   const user = await account();
   const { wallets } = await household(user, 12);

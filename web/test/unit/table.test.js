@@ -107,9 +107,10 @@ test("rows take the elements of those that are no longer shown", () => {
   const shorter = rows.filter((_, i) => i !== 8);
   assert.deepEqual(of(shownOf(shorter, { first: 7, end: 9 }, 1, far, false)), [[1, 1], [7, 2], [8, 3]]);
   assert.deepEqual(shownOf([], { first: 0, end: 0 }, 0, far, false), []);
-  // While the page moves, no element is moved.
+  // While the page moves, no element is moved or removed.
   const moving = shownOf(rows, { first: 1, end: 5 }, 1, start, true);
   assert.deepEqual(of(moving), [[3, 0], [1, 1], [2, 2], [4, 3]]);
   assert.deepEqual(of(shownOf(rows, { first: 2, end: 6 }, 2, moving, true)), [[3, 0], [5, 1], [2, 2], [4, 3]]);
+  assert.deepEqual(of(shownOf(rows, { first: 3, end: 5 }, 3, start, true)), [[3, 0], [4, 1], [2, 2]]);
   assert.deepEqual(of(shownOf(rows, { first: 1, end: 5 }, 1, moving, false)), [[1, 1], [2, 2], [3, 0], [4, 3]]);
 });

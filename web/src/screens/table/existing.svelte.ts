@@ -26,10 +26,13 @@ export function existingRows({ rows, rowHeight, element, held, lost }: Table) {
   let above = $state(0);
   let height = $state(innerHeight);
   let moving = $state(false);
+  /** jumped is true after a movement by more than a screen, which passes by the rows outside of the visible part. */
+  let jumped = $state(false);
   let stop: ReturnType<typeof setTimeout> | undefined;
+  const around = $derived(jumped ? 0 : margin);
   /** count is the same at each position, so that elements are reused and not created. */
-  const count = $derived(Math.min(rows().length, Math.ceil(height / rowHeight) + 1 + 2 * margin));
-  const first = $derived(Math.max(0, Math.min(rows().length - count, Math.floor(above / rowHeight) - margin)));
+  const count = $derived(Math.min(rows().length, Math.ceil(height / rowHeight) + 1 + 2 * around));
+  const first = $derived(Math.max(0, Math.min(rows().length - count, Math.floor(above / rowHeight) - around)));
   const end = $derived(first + count);
   let former: readonly Shown[] = [];
   const shown = $derived((former = shownOf(rows(), { first, end }, held(), former, moving)));
@@ -44,10 +47,12 @@ export function existingRows({ rows, rowHeight, element, held, lost }: Table) {
   }
 
   function move() {
-    moving = true;
-    clearTimeout(stop);
-    stop = setTimeout(() => (moving = false), pause);
+    const before = above;
     follow();
+    moving = true;
+    jumped = Math.abs(above - before) > height;
+    clearTimeout(stop);
+    stop = setTimeout(() => (moving = jumped = false), pause);
   }
 
   $effect(() => {

@@ -10,9 +10,9 @@ export interface Shown {
 
 /**
  * shownOf returns the rows from first up to end and the held one. Rows that were shown before keep their elements. The others take those of
- * the rows that are no longer shown: new texts in an element cost a fraction of a new element. While the page is moving, the elements keep
- * their order, because the browser computes the styles and the layout of an element again that is moved among the others. After that, they
- * have the order of the rows.
+ * the rows that are no longer shown: new texts in an element cost a fraction of a new element. While the page is moving, no element is
+ * removed, and the elements keep their order, because the browser computes the styles and the layout of an element again that is moved among
+ * the others. After that, they have the order of the rows.
  */
 export function shownOf(rows: readonly Transaction[], { first, end }: { first: number; end: number }, held: number, former: readonly Shown[], moving: boolean): readonly Shown[] {
   const indexes = Array.from({ length: end - first }, (_, i) => first + i);
@@ -24,13 +24,14 @@ export function shownOf(rows: readonly Transaction[], { first, end }: { first: n
     return { row, index, before: former.find((one) => one.row.id === row.id) };
   });
   const kept = new Set(found.map(({ before }) => before));
-  const free = former.filter((one) => !kept.has(one)).map(({ element }) => element).reverse();
+  const free = former.filter((one) => !kept.has(one)).reverse();
   let next = Math.max(-1, ...former.map(({ element }) => element)) + 1;
   const shown = found.map(({ row, index, before }) => {
     if (before?.row === row && before.index === index) return before;
-    return { row, index, element: before?.element ?? free.pop() ?? next++ };
+    return { row, index, element: before?.element ?? free.pop()?.element ?? next++ };
   });
   if (!moving) return shown;
+  shown.push(...free.filter(({ row, index }) => rows[index] === row));
   const places = new Map(former.map(({ element }, i) => [element, i]));
   const place = ({ element }: Shown) => places.get(element) ?? former.length;
   return shown.sort((a, b) => place(a) - place(b));

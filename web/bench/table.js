@@ -1,6 +1,6 @@
 // Measures the table of transactions on a desktop with a processor that is four times slower, against a temporary stack, while it scrolls to
-// the end, which loads all pages, and back. The first figures are the processor time of each task of the page, which other programs hardly
-// change: the tasks run at full speed, and their times are multiplied. The second figures are the frames by the clock, with a processor that
+// the end, which loads all pages, and back. The first figures are the processor time of each task of the page, which other programs change
+// less: the tasks run at full speed, and their times are multiplied. The second figures are the frames by the clock, with a processor that
 // Chromium slows down. A page with nothing but its height shows how busy the machine is.
 //
 //   make bench-web-table [ROWS=100000]

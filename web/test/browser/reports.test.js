@@ -136,6 +136,19 @@ test("the state is in the address, the keys move among marks, and the table is s
   assert.match(file.suggestedFilename(), /^coffer-spending-.*\.csv$/);
 });
 
+test("a phone shows the whole sums of the calendar, and which page of the reports it is", async (t) => {
+  const user = await account();
+  const { wallets, categories } = await household(user, 0);
+  const today = new Date().toISOString().slice(0, 10);
+  await user.post("/transaction", { amount: 1180, type: "expense", currency: "EUR", date: today, description: "Rent", walletId: wallets[0].id, categoryId: categories[1].id });
+  const page = await open(t, user, "/reports?page=calendar", { ...phone, locale: "de-DE" });
+  const sum = page.locator("[data-mark=day]");
+  assert.equal(await sum.textContent(), "−1180");
+  assert.ok(await sum.evaluate((mark) => mark.scrollWidth <= mark.clientWidth), "the sum is cut off");
+  const { x, width } = await page.getByRole("navigation", { name: "Berichte" }).getByRole("link", { name: "Kalender" }).boundingBox();
+  assert.ok(x >= 0 && x + width <= 390, `the link is at ${x}`);
+});
+
 test("a report that is too large has one button with what works", async (t) => {
   const user = await account();
   await spending(user);

@@ -147,6 +147,8 @@ test("a phone shows the whole sums of the calendar, and which page of the report
   assert.ok(await sum.evaluate((mark) => mark.scrollWidth <= mark.clientWidth), "the sum is cut off");
   const { x, width } = await page.getByRole("navigation", { name: "Berichte" }).getByRole("link", { name: "Kalender" }).boundingBox();
   assert.ok(x >= 0 && x + width <= 390, `the link is at ${x}`);
+  await page.goto(new URL("/reports", page.url()).href);
+  await page.getByRole("columnheader", { name: "Einnahmen", exact: true }).first().waitFor();
 });
 
 test("a report that is too large has one button with what works", async (t) => {

@@ -21,6 +21,7 @@ const texts: typeof en = {
   show: "Anzeigen",
   total: "Summe",
   byInterval: { day: "Einnahmen und Ausgaben nach Tagen", week: "Einnahmen und Ausgaben nach Wochen", month: "Einnahmen und Ausgaben nach Monaten", quarter: "Einnahmen und Ausgaben nach Quartalen", year: "Einnahmen und Ausgaben nach Jahren" },
+  income: "Einnahmen",
   flow: "Woher das Geld kam und wohin es ging",
   saved: "Gespart",
   fromSavings: "Aus Erspartem",

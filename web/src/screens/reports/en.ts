@@ -20,6 +20,7 @@ export default {
   show: "Show",
   total: "Total",
   byInterval: { day: "Income and spending by day", week: "Income and spending by week", month: "Income and spending by month", quarter: "Income and spending by quarter", year: "Income and spending by year" },
+  income: "Income",
   flow: "Where the money came from and went to",
   saved: "Saved",
   fromSavings: "From savings",

@@ -11,7 +11,7 @@ const dependents = {
   budgets: [],
   goals: [],
   summary: [],
-  invitations: ["budgets"],
+  invitations: ["budgets", "goals"],
   notifications: [],
   webhooks: [],
   user: [],
@@ -78,7 +78,7 @@ export function topicsOf(type: string): Topic[] {
     case "category": return ["categories"];
     case "budget": return ["budgets", "notifications"];
     case "invitation":
-    case "member": return ["invitations", "budgets", "notifications"];
+    case "member": return ["invitations", "budgets", "goals", "notifications"];
     case "user": return ["user"];
     case "goal":
     case "assignment": return ["goals", "notifications"];

@@ -20,6 +20,7 @@ export type Attachment = Schemas["Attachment"];
 export type Settings = Schemas["Settings"];
 export type User = Schemas["User"];
 export type Invitation = Schemas["Invitation"];
+export type GoalInvitation = Schemas["GoalInvitation"];
 export type Notification = Schemas["Notification"];
 
 export type Method = "get" | "post" | "patch" | "delete";

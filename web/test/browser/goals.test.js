@@ -111,3 +111,52 @@ test("a goal with little money is reached after the last year of dates", async (
   const page = await open(t, user, "/goals", desktop);
   await page.getByRole("article", { name: "House" }).getByText("Reached after 2200 at the present pace").waitFor();
 });
+
+test("two users save for a goal, each from the own wallets, and one leaves", async (t) => {
+  const [ada, grace] = [await account("Ada Lovelace"), await account("Grace Hopper")];
+  const { wallet } = await ada.post("/wallet", { name: "Ada's savings", currency: "EUR", balance: 500, kind: "savings" });
+  await grace.post("/wallet", { name: "Piggy bank", currency: "EUR", balance: 500, kind: "savings" });
+  const { goal } = await ada.post("/goals", { name: "Trip", currency: "EUR", target: 300 });
+  await ada.post(`/goals/${goal.id}/assignments`, { walletId: wallet.id, amount: 100, date: "2026-01-01" });
+  const owner = await open(t, ada, "/goals", desktop);
+  const guest = await open(t, grace, "/goals", phone);
+  const menu = async (page, item) => {
+    await page.getByRole("button", { name: "Actions of Trip" }).press("Enter");
+    await page.getByRole("menuitem", { name: item }).press("Enter");
+  };
+
+  await menu(owner, "Share");
+  await owner.getByRole("dialog", { name: "Members of Trip" }).getByRole("button", { name: "Invite" }).press("Enter");
+  const sheet = owner.getByRole("dialog", { name: "Share this goal" });
+  await sheet.getByLabel("E-mail").fill(grace.email);
+  await accessible(owner);
+  await sheet.getByLabel("E-mail").press("Enter");
+  await owner.getByRole("link", { name: "Edit Grace Hopper" }).getByText("Invited").waitFor();
+  await accessible(owner);
+
+  // The invitation arrives without a reload, and is accepted with the keyboard.
+  await guest.getByText("Ada Lovelace wants to save for this goal with you").waitFor();
+  await accessible(guest);
+  await guest.getByRole("button", { name: "Accept Trip" }).press("Enter");
+  const card = guest.getByRole("article", { name: "Trip" });
+  await card.getByText("Shared by Ada Lovelace").waitFor();
+  await card.getByText("€100.00").waitFor();
+  await card.getByRole("link", { name: "Assign money to Trip" }).click();
+  const assign = guest.getByRole("dialog", { name: "Assign money to Trip" });
+  await assign.getByRole("textbox", { name: "Amount" }).fill("200");
+  await assign.getByRole("button", { name: "Assign", exact: true }).click();
+  await closeToast(guest, "assigned");
+  await owner.getByRole("dialog", { name: "Members of Trip" }).press("Escape");
+  await owner.getByRole("article", { name: "Trip" }).getByText("€300.00", { exact: true }).first().waitFor();
+  await menu(owner, "Assignments");
+  const history = owner.getByRole("dialog", { name: "Assignments of Trip" });
+  await history.getByRole("listitem").filter({ hasText: "Grace Hopper" }).waitFor();
+  assert.equal(await history.getByText("Piggy bank").count(), 0);
+  assert.equal(await history.getByRole("button", { name: /Delete the assignment/ }).count(), 1, "only the own money is deleted");
+  await history.press("Escape");
+
+  await menu(guest, "Leave goal");
+  await closeToast(guest, "You left Trip");
+  await guest.getByText("No goals yet").waitFor();
+  await owner.getByRole("article", { name: "Trip" }).getByText("€100.00").waitFor();
+});

@@ -3,7 +3,7 @@ import test from "node:test";
 
 import { daysLeft, daysOf, earlierDays, elapsedDays, windowLength } from "../../src/dates/windows.ts";
 import { burndown } from "../../src/screens/budgets/burndown.ts";
-import { freeShare, readShare, shareAmount } from "../../src/screens/budgets/shares.ts";
+import { freeShare, readShare, shareAmount } from "../../src/screens/sharing/shares.ts";
 import { limitOf, percentText, ringText, standing } from "../../src/screens/budgets/standing.ts";
 
 const november = { from: "2026-11-01", to: "2026-11-30" };

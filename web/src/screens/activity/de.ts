@@ -13,6 +13,7 @@ const de: typeof en = {
     profile_changed: "Name geändert", email_changed: "E-Mail geändert", email_change_requested: "Neue E-Mail angefordert", email_confirmed: "E-Mail bestätigt", email_reverted: "Frühere E-Mail wiederhergestellt", reauthenticated: "Identität bestätigt", reauthentication_failed: "Falsches Passwort beim Bestätigen der Identität", second_factor_failed: "Falscher Code im zweiten Schritt", totp_enabled: "Authentifizierungs-App eingerichtet", totp_disabled: "Authentifizierungs-App abgeschaltet", recovery_codes_created: "Wiederherstellungscodes erzeugt", recovery_code_used: "Wiederherstellungscode benutzt", passkey_created: "Passkey hinzugefügt:", passkey_deleted: "Passkey gelöscht:", passkey_cloned: "Kopierter Passkey gesperrt:", oidc_linked: "Anmeldung verknüpft:", oidc_unlinked: "Verknüpfung entfernt:", token_created: "Zugriffstoken angelegt:", token_deleted: "Zugriffstoken gelöscht:", email_change_failed: "Falsches Passwort beim Ändern der E-Mail", deletion_requested: "Löschung des Kontos angefordert", deletion_canceled: "Löschung des Kontos abgebrochen", account_exported: "Benutzerkonto exportiert",
   },
   aBudget: "einem Budget",
+  aGoal: "einem Sparziel",
   quoted: (name) => `„${name}“`,
   roles: { viewer: "Leser", editor: "Bearbeiter" },
   aMember: "ein Mitglied",

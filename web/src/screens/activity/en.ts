@@ -12,6 +12,7 @@ export default {
     profile_changed: "Name changed", email_changed: "E-mail changed", email_change_requested: "New e-mail requested", email_confirmed: "E-mail confirmed", email_reverted: "Former e-mail restored", reauthenticated: "Identity confirmed", reauthentication_failed: "Wrong password while confirming the identity", second_factor_failed: "Wrong code of the second step", totp_enabled: "Authenticator app enabled", totp_disabled: "Authenticator app disabled", recovery_codes_created: "Recovery codes created", recovery_code_used: "Recovery code used", passkey_created: "Passkey added:", passkey_deleted: "Passkey deleted:", passkey_cloned: "Copied passkey disabled:", oidc_linked: "Sign-in linked:", oidc_unlinked: "Link of a sign-in removed:", token_created: "Access token created:", token_deleted: "Access token deleted:", email_change_failed: "Wrong password for a new e-mail", deletion_requested: "Deletion of the account requested", deletion_canceled: "Deletion of the account canceled", account_exported: "Account exported",
   } as Record<string, string>,
   aBudget: "a budget",
+  aGoal: "a goal",
   quoted: (name: string) => `“${name}”`,
   roles: { viewer: "viewer", editor: "editor" },
   aMember: "a member",

@@ -42,6 +42,15 @@ const de: typeof en = {
   remove: (amount) => `Zuweisung von ${amount} löschen`,
   removed: "Zuweisung gelöscht",
 
+  share: "Teilen",
+  members: "Mitglieder",
+  membersOf: (goal) => `Mitglieder: ${goal}`,
+  sharedBy: (owner) => (owner ? `Geteilt von ${owner}` : "Mit dir geteilt"),
+  leave: "Sparziel verlassen",
+  left: (goal) => `Du hast ${goal} verlassen. Deine Zuweisungen wurden gelöscht.`,
+  someone: "Ein anderes Mitglied",
+  takeBackFrom: (goal) => `Geld zurücknehmen: ${goal}`,
+
   wallets: "In deinen Konten",
   walletAssigned: (amount) => `${amount} zugewiesen`,
   walletFree: (amount) => `${amount} frei`,

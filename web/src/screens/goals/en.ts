@@ -40,6 +40,15 @@ export default {
   remove: (amount: string) => `Delete the assignment of ${amount}`,
   removed: "Assignment deleted",
 
+  share: "Share",
+  members: "Members",
+  membersOf: (goal: string) => `Members of ${goal}`,
+  sharedBy: (owner: string | undefined) => (owner ? `Shared by ${owner}` : "Shared with you"),
+  leave: "Leave goal",
+  left: (goal: string) => `You left ${goal}. Your assignments were deleted.`,
+  someone: "Another member",
+  takeBackFrom: (goal: string) => `Take money back from ${goal}`,
+
   wallets: "In your wallets",
   walletAssigned: (amount: string) => `${amount} assigned`,
   walletFree: (amount: string) => `${amount} free`,

@@ -14,13 +14,15 @@ export interface Content {
   readonly percentage?: number;
   /** over is true if the spending exceeds the limit. */
   readonly over?: boolean;
-  /** invitation is the budget of an invitation to the user. */
+  /** invitation is the budget or the goal of an invitation to the user. */
   readonly invitation?: string;
 }
 
 interface Data {
   budgetId?: string;
   budgetName?: string;
+  goalId?: string;
+  goalName?: string;
   budget?: { name?: string };
   ownerId?: string;
   email?: string;
@@ -47,14 +49,15 @@ interface Context {
   /** name returns the name of another user if it is known. */
   readonly name: (id: string | undefined) => string;
   /** answered is what became of an invitation; undefined while it is open or not known. */
-  readonly answered: (budgetId: string | undefined) => "accepted" | "closed" | undefined;
+  readonly answered: (id: string | undefined) => "accepted" | "closed" | undefined;
 }
 
 /** content returns the texts and the link of a notification. An unknown type is shown as it is. */
 export function content({ type, data }: Pick<Notification, "type" | "data">, { t, locale, self, name, answered }: Context): Content {
   const d = (data ?? {}) as Data;
-  const budget = d.budgetName ?? d.budget?.name ?? "";
-  const href = d.budgetId && `/budgets/${d.budgetId}`;
+  const budget = d.budgetName ?? d.goalName ?? d.budget?.name ?? d.goal?.name ?? "";
+  const shared = d.budgetId ?? d.goalId;
+  const href = d.budgetId ? `/budgets/${d.budgetId}` : d.goalId && "/goals";
   const imported = d.import?.id && `/imports/${d.import.id}`;
   const percent = (value: number) =>
     new Intl.NumberFormat(locale, { style: "percent", maximumFractionDigits: 2 }).format(
@@ -73,13 +76,14 @@ export function content({ type, data }: Pick<Notification, "type" | "data">, { t
         over: d.currency !== undefined && read(d.spent).minor > read(d.limit).minor,
       };
     case "budget.v1.budget.deleted":
+    case "budget.v1.goal.deleted":
       return { icon: "trash", title: t.deleted(budget) };
     case "budget.v1.invitation.sent": {
-      const answer = answered(d.budgetId);
+      const answer = answered(shared);
       if (answer === "accepted")
         return { icon: "users", title: t.joined(name(d.ownerId), budget), href };
       if (answer) return { icon: "mail", title: t.closed(budget), text: t.closedText };
-      return { icon: "mail", title: t.invited(name(d.ownerId), budget), text: d.role && terms(d, t, percent), invitation: d.budgetId, href };
+      return { icon: "mail", title: t.invited(name(d.ownerId), budget), text: d.role && terms(d, t, percent), invitation: shared, href };
     }
     case "budget.v1.invitation.answered":
       if (d.status === "accepted")

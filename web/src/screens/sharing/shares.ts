@@ -1,6 +1,6 @@
 // Shares of members in percent, with at most two decimals.
-import type { Member } from "../../api/types";
 import type { Money } from "../../money/money";
+import type { SharedMember } from "./sharing";
 
 /** hundredths returns a share in hundredths of a percent, in which sums are exact. */
 const hundredths = (percent: number) => Math.round(percent * 100);
@@ -21,10 +21,10 @@ export function shareText(percent: number, locale: string): string {
 }
 
 /** idOf returns the id of a member, or that of an invitation by mail. */
-export const idOf = ({ id, invitationId }: Member) => id ?? invitationId ?? "";
+export const idOf = ({ id, invitationId }: SharedMember) => id ?? invitationId ?? "";
 
 /** freeShare returns the highest share that a member may get: 100 less the shares of the others. */
-export function freeShare(members: readonly Member[], member: Member | undefined): number {
+export function freeShare(members: readonly SharedMember[], member: SharedMember | undefined): number {
   const others = members.filter(
     (other) => (!member || idOf(other) !== idOf(member)) && other.status !== "rejected",
   );

@@ -1,0 +1,50 @@
+import type en from "./en";
+
+const de: typeof en = {
+  members: "Mitglieder",
+  invite: "Einladen",
+  inviteTitles: { budgets: "Budget teilen", goals: "Sparziel teilen" },
+  inviteTexts: {
+    budgets: "Die eingeladene Person sieht das Budget und seinen Stand, aber keine deiner Buchungen.",
+    goals: "Jeder spart auf den eigenen Konten. Die anderen sehen deine Beträge, aber kein Konto und keinen Kontostand.",
+  },
+  role: "Rolle",
+  roles: { editor: "Bearbeiten", viewer: "Ansehen" },
+  roleHints: {
+    budgets: { viewer: "Kann das Budget ansehen.", editor: "Kann auch Limit, Zeitraum und Hinweise ändern." },
+    goals: { viewer: "Kann das Sparziel ansehen.", editor: "Kann auch Geld zuweisen und das Sparziel ändern." },
+  },
+  sharePercent: "Anteil",
+  shareHints: {
+    budgets: (amount, rest) => `${amount} vom Limit. ${rest} bleiben beim Eigentümer.`,
+    goals: (amount, rest) => `${amount} vom Zielbetrag. ${rest} bleiben beim Eigentümer.`,
+  },
+  noShare: { budgets: "Kein Anteil. Der Eigentümer trägt alles.", goals: "Kein Anteil. Jeder spart beliebig viel." },
+  shareInvalid: (most) => `Eine Zahl von 0 bis ${most} eingeben`,
+  statuses: { pending: "Eingeladen", accepted: "Mitglied", rejected: "Abgelehnt", invited: "Per Mail eingeladen" },
+  you: "Du",
+  owner: "Eigentümer",
+  unknown: "Unbekannt",
+  onlyYou: { budgets: "Nur du siehst dieses Budget.", goals: "Nur du siehst dieses Sparziel." },
+  invited: (email) => `${email} wurde eingeladen`,
+  inviteAgain: "Erneut einladen",
+  editMember: (name) => `${name} bearbeiten`,
+  remove: "Entfernen",
+  memberSaved: (name) => `${name} wurde geändert`,
+  removed: (name) => `${name} wurde entfernt`,
+  noUser: "Zu dieser E-Mail gibt es kein Konto. Per Mail einladen?",
+  noMail: "Zu dieser Adresse gibt es kein Konto, und dieses Coffer sendet keine Mails",
+  inviteByMail: "Mail senden",
+  invitationText: (until) => `Die Mail hat einen Link, mit dem man ein Konto mit dieser Adresse anlegt. Ohne Antwort endet die Einladung am ${until}.`,
+  resend: "Erneut senden",
+  resent: (email) => `Die Mail an ${email} wurde noch einmal gesendet`,
+  resendLimit: "Sie wurde 3-mal gesendet. Versuche es morgen wieder.",
+  withdraw: "Zurückziehen",
+  withdrawn: (email) => `Die Einladung an ${email} wurde zurückgezogen`,
+  self: "Das ist deine eigene Adresse",
+  alreadyMember: "Diese Person ist schon eingeladen",
+  shareExceeded: "Alle Anteile zusammen wären mehr als 100 %",
+  inviteLimit: "Diese Person hat zu viele offene Einladungen",
+};
+
+export default de;

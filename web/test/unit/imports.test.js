@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import test from "node:test";
 import { exact } from "../../src/screens/imports/balances.ts";
 import { evidence } from "../../src/screens/imports/evidence.de.ts";
-import { fieldOf, layouts, missing, titleOf, widthOf, withField, wrongFields } from "../../src/screens/imports/mapping.ts";
+import { fieldOf, layouts, missing, titleOf, widthOf, withField, withLayout, wrongFields } from "../../src/screens/imports/mapping.ts";
 import { remaining, withChoices } from "../../src/screens/imports/choices.ts";
 import { kindOf } from "../../src/screens/imports/kinds.ts";
 import { cellOf, isOpen, isOrder, otherColumn, otherDay, otherLayout, questionsOf, readWith, sentenceOf, stepOf, textOf } from "../../src/screens/imports/questions.ts";
@@ -48,7 +48,10 @@ test("titleOf", () => {
   assert.equal(titleOf(1, ["Date", " Payee "]), "Payee");
   assert.equal(titleOf(1, ["Date", " "]), "B");
   assert.equal(widthOf([{ cells: ["a", "b", "c"] }, {}], ["x"]), 3);
-  assert.equal(new Set(layouts).size, 28);
+  assert.equal(new Set(layouts).size, 36);
+  assert.equal(withLayout({ dateLayout: "DD.MM.YYYY" }, "DD.MM", "2026-05-31").datesUntil, "2026-05-31");
+  assert.equal(withLayout({ dateLayout: "DD.MM", datesUntil: "2024-01-31" }, "MM.DD", "2026-05-31").datesUntil, "2024-01-31");
+  assert.equal(withLayout({ dateLayout: "DD.MM", datesUntil: "2024-01-31" }, "DD.MM.YYYY", "2026-05-31").datesUntil, undefined);
 });
 
 test("exact", () => {
@@ -93,6 +96,7 @@ test("an exchange of day and month is offered for their order only", () => {
   assert.deepEqual(reasons.map((reason) => isOrder(of(reason))), [true, true, false, false, false]);
   assert.equal(isOrder({ ...of("DATES_AMBIGUOUS"), code: "SIGN_ASSUMED" }), false);
   assert.equal(isOrder({ ...of("DATES_BY_PERIOD"), code: "DATE_ORDER_INFERRED" }), true);
+  assert.equal(isOrder({ ...of("YEARS_BY_FILE"), code: "DATE_ORDER_INFERRED" }), false);
 });
 
 test("stopped", () => {

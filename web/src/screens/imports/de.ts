@@ -68,6 +68,7 @@ const de: typeof en = {
   },
   lacking: { date: "Wähle die Spalte mit dem Datum.", amount: "Wähle die Spalte mit dem Betrag, oder die mit Ausgang und Eingang." },
   dateLayout: "Ein Datum steht als",
+  datesUntil: "Kein Datum ist nach dem",
   layout: (name) => name.replace(/D/g, "T").replace(/Y/g, "J"),
   decimalMark: "Dezimalzeichen",
   comma: "1.234,56",

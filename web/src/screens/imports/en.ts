@@ -66,6 +66,7 @@ export default {
   },
   lacking: { date: "Choose the column with the date.", amount: "Choose the column with the amount, or those with money out and money in." },
   dateLayout: "Dates are written as",
+  datesUntil: "No date is after",
   layout: (name: string) => name,
   decimalMark: "Decimal mark",
   comma: "1.234,56",

@@ -16,7 +16,18 @@ export const layouts = [
   "DD.MM.YY", "DD/MM/YY", "DD-MM-YY", "MM/DD/YY", "MM-DD-YY", "MM.DD.YY",
   "YY-MM-DD", "YY/MM/DD", "YY.MM.DD", "YYMMDD", "DDMMYY", "MMDDYY",
   "DD MMM YYYY", "DD MMM YY", "MMM DD YYYY", "YYYY MMM DD",
+  "DD.MM", "DD/MM", "DD-MM", "MM.DD", "MM/DD", "MM-DD", "DD MMM", "MMM DD",
 ];
+
+/** hasYear reports whether the dates of a layout have a year. */
+export function hasYear(layout: string): boolean {
+  return layout.includes("Y");
+}
+
+/** withLayout returns a mapping with another layout. Dates without a year need a last day. */
+export function withLayout(mapping: Mapping, dateLayout: string, today: string): Mapping {
+  return { ...mapping, dateLayout, datesUntil: hasYear(dateLayout) ? undefined : (mapping.datesUntil ?? today) };
+}
 
 /** repeated are the fields that several columns can have. Their cells are joined. */
 const repeated: readonly Field[] = ["ignore", "payee", "description", "notes", "tags"];

@@ -32,7 +32,7 @@ export function textOf({ code, assumption }: Question, texts: Record<string, str
 
 /** isOrder reports whether a question about dates is that of day and month. Another column may have other dates. */
 export function isOrder({ code, assumption }: Question): boolean {
-  if (code === "DATE_ORDER_INFERRED") return true;
+  if (code === "DATE_ORDER_INFERRED") return !assumption?.reason?.startsWith("YEARS_");
   return code === "DATE_ORDER_ASSUMED" && ["DATES_AMBIGUOUS", "DATES_UNCLEAR"].includes(assumption?.reason ?? "DATES_AMBIGUOUS");
 }
 

@@ -1,5 +1,5 @@
-const VERSION = "f359370664b76269";
-const FILES = ["/","/assets/Home-BjKjRZ7m.js","/assets/account-C9MdOj7e.js","/assets/base-DpHm9xCr.js","/assets/charts-DAt_TyLr.js","/assets/daily-BamjdUQp.js","/assets/data-D9dNn0Tq.js","/assets/data-de-Cs_-MDeo.js","/assets/data-en-srt-a8Zr.js","/assets/data-gz5h6fbq.css","/assets/de-DapMhueG.js","/assets/en-nXQHO-H1.js","/assets/index-C7sQkJ0q.js","/assets/rolldown-runtime-DK3Fl9T5.js","/assets/style-UoY5ANA_.css","/icon-180.png","/icon-192.png","/icon-512.png","/icon-maskable-512.png","/icon.svg","/manifest.webmanifest"];
+const VERSION = "bb4bbda40e543934";
+const FILES = ["/","/assets/Home-BOsrrLg-.js","/assets/account-Dx6zPy2B.js","/assets/base-FtoLZ6Q8.js","/assets/charts-DaV6jG9v.js","/assets/daily-Dio26PkU.js","/assets/data-BdFdikDk.js","/assets/data-COwVvGK1.css","/assets/data-de-ClgVsI5b.js","/assets/data-en-DuFpKNey.js","/assets/de-D43y0tgB.js","/assets/en-ukOV59XV.js","/assets/index-Clt_K5Gv.js","/assets/rolldown-runtime-DK3Fl9T5.js","/assets/style-BMszWGXp.css","/icon-180.png","/icon-192.png","/icon-512.png","/icon-maskable-512.png","/icon.svg","/manifest.webmanifest"];
 // The service worker stores the files of the build, so that the console opens without a connection.
 // It never touches the API: data are stored by the pages (src/offline/store.ts). The build puts
 // VERSION and FILES in front of this file.

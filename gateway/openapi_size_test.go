@@ -10,8 +10,8 @@ import (
 // lines for each of its lines. It was 600_000 before adjustments, reconciliations and net worth,
 // which need 45_000, second factors, which need 15_000, the deletion of accounts, which needs
 // 10_000, views, which need 16_000, goals, which need 32_000, passkeys, which need 25_000,
-// identity providers, which need 22_000, and members of goals, which need 28_000. A document that grows beyond it needs fewer words or more
-// shared parts first.
+// identity providers, which need 22_000, and members of goals, which need 28_000. A document that
+// grows beyond it needs fewer words or more shared parts first.
 const maxDocument = 795_000
 
 func TestDocumentSize(t *testing.T) {

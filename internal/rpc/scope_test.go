@@ -125,7 +125,8 @@ func TestAdmitStepUp(t *testing.T) {
 }
 
 // TestScopesOfMethods requires that methods name known scopes, that no scope opens a method of auth
-// or of the membership of budgets and goals that writes, and that the order of an option is that of Scopes.
+// or of the membership of budgets and goals that writes, and that the order of an option is that of
+// Scopes.
 func TestScopesOfMethods(t *testing.T) {
 	t.Parallel()
 	var closed []string

@@ -46,7 +46,10 @@ func importParts(wallet, category string) map[string]fielded {
 					object{"index": 10, "field": "category"},
 				},
 			},
-			unset: map[string]string{"width": notInCSV, "empty": "all columns have values"},
+			unset: map[string]string{
+				"width": notInCSV, "empty": "all columns have values",
+				"datesUntil": "the dates have a year",
+			},
 			unchanged: map[string]string{
 				"format": ofFile, "delimiter": ofFile, "encoding": ofFile, "skipRows": ofFile,
 				"header": ofFile,

@@ -1,6 +1,7 @@
 package test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -48,7 +49,7 @@ func TestBudgetFieldsSurvive(t *testing.T) {
 	before := me.post("/api/v1/budgets", budget.create).created("BUDGET_CREATED").
 		at("budget").(object)
 	path := "/api/v1/budgets/" + before["id"].(string)
-	joined := me.joined(t, path, friend, events)
+	joined := me.joined(t, path, "BUDGET", fielded{message: &budgetv1.Member{}}, friend, events)
 	after := me.patch(path, budget.change).ok("BUDGET_UPDATED").at("budget").(object)
 	budget.requireFields(t, "budget", before, after)
 	require.Equal(t, []any{joined}, after["members"])
@@ -63,31 +64,30 @@ func TestBudgetFieldsSurvive(t *testing.T) {
 	require.True(t, hasFields(theirs, after, nil), "%v", theirs)
 }
 
-// joined shares a budget with a friend who accepts, requires the fields of the member, and returns
-// it.
-func (u *user) joined(t *testing.T, path string, friend *user, events *listener) object {
+// joined shares a budget or goal with a friend who accepts, requires the fields of the member, and
+// returns it. kind is the prefix of the codes.
+func (u *user) joined(
+	t *testing.T, path, kind string, member fielded, friend *user, events *listener,
+) object {
 	t.Helper()
-	member := fielded{
-		message: &budgetv1.Member{},
-		create:  object{"email": friend.email, "role": "viewer", "sharePercent": 10},
-		change:  object{"role": "editor", "sharePercent": 20},
-		unchanged: map[string]string{
-			"id": assigned, "memberId": assigned, "budgetId": assigned,
-			"name": "the user changes it", "email": "the user changes it", "invitedAt": byTime,
-		},
-		unset: map[string]string{
-			"invitationId": "TestInvitationByMail", "expiresAt": "TestInvitationByMail",
-		},
-		notSent: map[string]string{
-			"id": "memberId is the same", "name": "the user changes it",
-			"email": "the user changes it", "status": "budget.v1.invitation.answered has it",
-			"invitedAt": byTime, "respondedAt": byTime,
-		},
+	member.create = object{"email": friend.email, "role": "viewer", "sharePercent": 10}
+	member.change = object{"role": "editor", "sharePercent": 20}
+	member.unchanged = map[string]string{
+		"id": assigned, "memberId": assigned, strings.ToLower(kind) + "Id": assigned,
+		"name": "the user changes it", "email": "the user changes it", "invitedAt": byTime,
 	}
-	invited := u.post(path+"/share", member.create).created("BUDGET_SHARED").at("member").(object)
+	member.unset = map[string]string{
+		"invitationId": "TestInvitationByMail", "expiresAt": "TestInvitationByMail",
+	}
+	member.notSent = map[string]string{
+		"id": "memberId is the same", "name": "the user changes it",
+		"email": "the user changes it", "status": "the event of the answer has it",
+		"invitedAt": byTime, "respondedAt": byTime,
+	}
+	invited := u.post(path+"/share", member.create).created(kind + "_SHARED").at("member").(object)
 	mine := path + "/members/" + friend.id
-	friend.patch(mine, object{"status": "accepted"}).ok("BUDGET_MEMBER_UPDATED")
-	joined := u.patch(mine, member.change).ok("BUDGET_MEMBER_UPDATED").at("member").(object)
+	friend.patch(mine, object{"status": "accepted"}).ok(kind + "_MEMBER_UPDATED")
+	joined := u.patch(mine, member.change).ok(kind + "_MEMBER_UPDATED").at("member").(object)
 	member.requireFields(t, "member", invited, joined)
 	require.Equal(t, joined, u.get(mine).at("member"))
 	requireListed(t, u.get(path+"/members"), joined)
@@ -98,7 +98,7 @@ func (u *user) joined(t *testing.T, path string, friend *user, events *listener)
 // TestGoalFieldsSurvive does the same with a goal.
 func TestGoalFieldsSurvive(t *testing.T) {
 	t.Parallel()
-	me := newUser(t)
+	me, friend := newUser(t), newUser(t)
 	events := me.listen(t.Context(), "")
 	defer events.close()
 	goal := fielded{
@@ -126,6 +126,7 @@ func TestGoalFieldsSurvive(t *testing.T) {
 	}
 	before := me.post("/api/v1/goals", goal.create).created("GOAL_CREATED").at("goal").(object)
 	path := "/api/v1/goals/" + before["id"].(string)
+	me.joined(t, path, "GOAL", fielded{message: &budgetv1.GoalMember{}}, friend, events)
 	after := me.patch(path, goal.change).ok("GOAL_UPDATED").at("goal").(object)
 	goal.requireFields(t, "goal", before, after)
 	require.Equal(t, after, me.get(path).at("goal"))

@@ -8532,7 +8532,7 @@ type GoalMemberStatus string
 //
 // Example: {"averagePerMonth":900,"percentage":100,"remaining":0,"saved":900,"state":"reached"}
 type GoalProgress struct {
-	// AveragePerMonth saved divided by the number of months from the first assignment to today, both included, rounded down, in the major unit.
+	// AveragePerMonth saved divided by the number of months from the first assignment to today, both included, rounded down, in the major unit. The current month counts as soon as money is assigned in it.
 	AveragePerMonth json.Number `json:"averagePerMonth"`
 
 	// NeededPerMonth remaining divided by the number of months from today to targetDate, both included, rounded up, in the major unit. Absent without targetDate, and if the target is saved.
@@ -8541,7 +8541,7 @@ type GoalProgress struct {
 	// Percentage saved as a percentage of target, rounded to two decimals, and 100 only if the target is reached; more if it is exceeded.
 	Percentage json.Number `json:"percentage"`
 
-	// ProjectedDate Day on which the target is saved if the average continues, YYYY-MM-DD. Absent if nothing is saved, if the target is saved, and after the year 2200.
+	// ProjectedDate Day on which the target is saved if the average continues, YYYY-MM-DD. In the month of targetDate it is not after targetDate, unless that has passed. Absent if nothing is saved, if the target is saved, and after the year 2200.
 	ProjectedDate *openapi_types.Date `json:"projectedDate,omitempty"`
 
 	// Remaining target - saved, in the major unit; 0 if the target is exceeded.
@@ -8550,11 +8550,11 @@ type GoalProgress struct {
 	// Saved Sum of the assignments of the owner and all members, in the goal's currency and its major unit.
 	Saved json.Number `json:"saved"`
 
-	// State reached if the target is saved. Otherwise a goal with targetDate is compared with equal amounts in each month from the creation on: behind if less is saved than in the plan of the past months, ahead if more is saved than in the plan up to the end of this month, onTrack in between. Without targetDate onTrack.
+	// State reached if the target is saved. Otherwise projectedDate is compared with targetDate: behind if it is later or after the year 2200, ahead if it is in an earlier month, onTrack otherwise. If nothing is saved, onTrack in the month of the creation until targetDate, and behind later. Without targetDate onTrack.
 	State GoalProgressState `json:"state"`
 }
 
-// GoalProgressState reached if the target is saved. Otherwise a goal with targetDate is compared with equal amounts in each month from the creation on: behind if less is saved than in the plan of the past months, ahead if more is saved than in the plan up to the end of this month, onTrack in between. Without targetDate onTrack.
+// GoalProgressState reached if the target is saved. Otherwise projectedDate is compared with targetDate: behind if it is later or after the year 2200, ahead if it is in an earlier month, onTrack otherwise. If nothing is saved, onTrack in the month of the creation until targetDate, and behind later. Without targetDate onTrack.
 type GoalProgressState string
 
 // GoalWallet GoalWallet compares the money that is assigned to goals with the balance of one of the user's own wallets in one currency.

@@ -38,8 +38,8 @@ func TestCreateAssignment(t *testing.T) {
 	requireEqual(t, &budgetv1.AssignmentCreated{Assignment: want}, events[0])
 	require.Zero(t, b.notified(t))
 	requireEqual(t, &budgetv1.GoalProgress{
-		Saved: "99.50", Remaining: "0.50", Percentage: 99.5, AveragePerMonth: "33.16",
-		ProjectedDate: new("2026-04-15"), State: "onTrack",
+		Saved: "99.50", Remaining: "0.50", Percentage: 99.5, AveragePerMonth: "49.75",
+		ProjectedDate: new("2026-03-15"), State: "onTrack",
 	}, b.get(t, g).GetProgress())
 
 	// The target is reached once, although money is taken back in between.

@@ -14,18 +14,15 @@ import (
 func (g goal) progress(saved savings, now time.Time, zone string) *budgetv1.GoalProgress {
 	today := calendar.Today(now, zone)
 	currency, remaining := g.money(), max(g.TargetMinor-saved.Minor, 0)
+	first, last := saved.months(today)
+	months := monthsBetween(first, last) + 1
 	progress := &budgetv1.GoalProgress{
-		Saved:      currency.Format(saved.Minor),
-		Remaining:  currency.Format(remaining),
-		Percentage: money.Percentage(saved.Minor, g.TargetMinor),
-		State:      g.state(saved.Minor, calendar.Today(g.CreatedAt, zone), today),
+		Saved:           currency.Format(saved.Minor),
+		Remaining:       currency.Format(remaining),
+		Percentage:      money.Percentage(saved.Minor, g.TargetMinor),
+		AveragePerMonth: currency.Format(saved.Minor / months),
+		State:           reached,
 	}
-	// The current month counts as a whole one: the user can still save in it.
-	months := int64(1)
-	if saved.FirstDay != nil {
-		months = max(monthsBetween(*saved.FirstDay, today)+1, 1)
-	}
-	progress.AveragePerMonth = currency.Format(saved.Minor / months)
 	if remaining == 0 {
 		return progress
 	}
@@ -33,67 +30,95 @@ func (g goal) progress(saved savings, now time.Time, zone string) *budgetv1.Goal
 		left := max(monthsBetween(today, *g.TargetDate)+1, 1)
 		progress.NeededPerMonth = new(currency.Format((remaining + left - 1) / left))
 	}
-	if day, ok := projected(today, remaining, saved.Minor, months); ok {
+	needed, ok := monthsUntil(remaining, saved.Minor, months)
+	if !ok {
+		progress.State = g.stateWithout(saved.Minor, calendar.Today(g.CreatedAt, zone), today)
+		return progress
+	}
+	day := g.dayIn(calendar.MonthOf(last).AddDate(0, int(needed), 0), today)
+	progress.State = g.state(day)
+	if day.Year() <= calendar.MaxYear {
 		progress.ProjectedDate = new(day.Format(calendar.DateLayout))
 	}
 	return progress
 }
 
-// state compares the savings with equal amounts in each month from the day of the creation to the
-// target date.
-func (g goal) state(saved int64, created, today time.Time) string {
-	if saved >= g.TargetMinor {
-		return "reached"
+// The states of a goal.
+const (
+	reached = "reached"
+	ahead   = "ahead"
+	onTrack = "onTrack"
+	behind  = "behind"
+)
+
+// months returns a day of the first and of the last month of the average. The current month counts
+// as a whole one as soon as money is assigned in it. Otherwise the average would be too low at the
+// beginning of each month, before the user has saved.
+func (s savings) months(today time.Time) (first, last time.Time) {
+	if s.FirstDay == nil || monthsBetween(*s.FirstDay, today) <= 0 {
+		return today, today
 	}
-	if g.TargetDate == nil {
-		return "onTrack"
+	if monthsBetween(*s.LastDay, today) > 0 {
+		return *s.FirstDay, calendar.MonthOf(today).AddDate(0, -1, 0)
 	}
-	if today.After(*g.TargetDate) {
-		return "behind"
-	}
-	planned := max(monthsBetween(created, *g.TargetDate)+1, 1)
-	past := min(max(monthsBetween(created, today), 0), planned)
-	switch {
-	case less(saved, planned, g.TargetMinor, past):
-		return "behind"
-	case less(g.TargetMinor, past+1, saved, planned):
-		return "ahead"
-	}
-	return "onTrack"
+	return *s.FirstDay, today
 }
 
-// projected returns the day on which the remaining amount is saved, if saved/months continues to be
-// saved each month. It is false without savings, and after the last year that dates may have.
-func projected(today time.Time, remaining, saved, months int64) (time.Time, bool) {
+// state compares the projected day with the target date, so that the two cannot contradict.
+func (g goal) state(projected time.Time) string {
+	switch {
+	case g.TargetDate == nil:
+		return onTrack
+	case projected.After(*g.TargetDate):
+		return behind
+	case monthsBetween(projected, *g.TargetDate) > 0:
+		return ahead
+	}
+	return onTrack
+}
+
+// stateWithout returns the state of a goal without a projected day. A user who has saved nothing is
+// behind from the month after the creation on.
+func (g goal) stateWithout(saved int64, created, today time.Time) string {
+	if g.TargetDate == nil || saved == 0 && monthsBetween(created, today) <= 0 &&
+		!today.After(*g.TargetDate) {
+		return onTrack
+	}
+	return behind
+}
+
+// dayIn returns the day of a month on which the target is saved: the day of today, but not after
+// the last day of a shorter month. In the month of the target date it is not after that date,
+// unless the date has passed.
+func (g goal) dayIn(month, today time.Time) time.Time {
+	day := month.AddDate(0, 0, today.Day()-1)
+	if last := month.AddDate(0, 1, -1); day.After(last) {
+		day = last
+	}
+	if g.TargetDate != nil && !today.After(*g.TargetDate) &&
+		monthsBetween(day, *g.TargetDate) == 0 && day.After(*g.TargetDate) {
+		return *g.TargetDate
+	}
+	return day
+}
+
+// monthsUntil returns the number of months in which the remaining amount is saved, if saved/months
+// continues to be saved each month. It is false without savings, and if the number exceeds all
+// dates.
+func monthsUntil(remaining, saved, months int64) (needed uint64, ok bool) {
 	high, low := bits.Mul64(uint64(remaining), uint64(months))
 	// The quotient would not fit into 64 bits.
 	if saved <= 0 || high >= uint64(saved) {
-		return time.Time{}, false
+		return 0, false
 	}
 	needed, rest := bits.Div64(high, low, uint64(saved))
 	if rest > 0 {
 		needed++
 	}
-	if needed > 12*calendar.MaxYear {
-		return time.Time{}, false
-	}
-	// The day is the last one of a shorter month.
-	month := calendar.MonthOf(today).AddDate(0, int(needed), 0)
-	day := month.AddDate(0, 0, today.Day()-1)
-	if last := month.AddDate(0, 1, -1); day.After(last) {
-		day = last
-	}
-	return day, day.Year() <= calendar.MaxYear
+	return needed, needed <= 12*calendar.MaxYear
 }
 
 // monthsBetween returns the number of months from the month of one day to the month of another.
 func monthsBetween(from, to time.Time) int64 {
 	return int64(to.Year()-from.Year())*12 + int64(to.Month()) - int64(from.Month())
-}
-
-// less reports whether a*b is less than c*d. None of them is negative.
-func less(a, b, c, d int64) bool {
-	high, low := bits.Mul64(uint64(a), uint64(b))
-	otherHigh, otherLow := bits.Mul64(uint64(c), uint64(d))
-	return high < otherHigh || high == otherHigh && low < otherLow
 }

@@ -124,13 +124,34 @@ func TestProgressEqualsModel(t *testing.T) {
 		if rapid.Bool().Draw(r, "dated") {
 			g.TargetDate = new(day.Draw(r, "date"))
 		}
-		today, saved := day.Draw(r, "today"), savings{Minor: amount.Draw(r, "saved")}
-		if saved.Minor > 0 || rapid.Bool().Draw(r, "assigned") {
-			saved.FirstDay = new(day.Draw(r, "first"))
+		today := g.CreatedAt.AddDate(0, 0, rapid.IntRange(0, 10*365).Draw(r, "age"))
+		saved := savings{Minor: amount.Draw(r, "saved")}
+		if saved.Minor > 0 {
+			first := day.Draw(r, "first")
+			saved.FirstDay = &first
+			saved.LastDay = new(first.AddDate(0, 0, rapid.IntRange(0, 10*365).Draw(r, "last")))
 		}
 		got := g.progress(saved, today, "UTC")
 		requireModel(r, g, saved, today, got)
+		requireAgreement(r, g, got)
 	})
+}
+
+// requireAgreement requires that the state says the same as the projected day.
+func requireAgreement(r *rapid.T, g goal, got *budgetv1.GoalProgress) {
+	if g.TargetDate == nil || got.ProjectedDate == nil {
+		return
+	}
+	day, ok := calendar.ParseDate(got.GetProjectedDate())
+	require.True(r, ok)
+	want := "onTrack"
+	switch {
+	case day.After(*g.TargetDate):
+		want = "behind"
+	case day.Before(calendar.MonthOf(*g.TargetDate)):
+		want = "ahead"
+	}
+	require.Equal(r, want, got.GetState(), "projected for %s", got.GetProjectedDate())
 }
 
 // months counts the first days of months after one day, up to another.
@@ -144,9 +165,13 @@ func months(from, to time.Time) (n int64) {
 func requireModel(
 	r *rapid.T, g goal, saved savings, today time.Time, got *budgetv1.GoalProgress,
 ) {
-	elapsed := int64(1)
-	if saved.FirstDay != nil {
+	elapsed, reached := int64(1), calendar.MonthOf(today)
+	if saved.FirstDay != nil && saved.FirstDay.Before(reached) {
 		elapsed = months(*saved.FirstDay, today) + 1
+		if saved.LastDay.Before(reached) {
+			elapsed--
+			reached = reached.AddDate(0, -1, 0)
+		}
 	}
 	average := big.NewRat(saved.Minor, elapsed)
 	floor := new(big.Int).Quo(average.Num(), average.Denom()).Int64()
@@ -167,40 +192,32 @@ func requireModel(
 		require.Negative(r, new(big.Int).Mul(big.NewInt(needed-1), big.NewInt(left)).
 			Cmp(big.NewInt(remaining)))
 	}
-	require.Equal(r, modelState(g, saved.Minor, today), got.GetState())
-	total, reached := new(big.Rat).SetInt64(saved.Minor), calendar.MonthOf(today)
+	total := new(big.Rat).SetInt64(saved.Minor)
 	for total.Cmp(new(big.Rat).SetInt64(g.TargetMinor)) < 0 && reached.Year() <= calendar.MaxYear {
 		total.Add(total, average)
 		reached = reached.AddDate(0, 1, 0)
 	}
 	if saved.Minor == 0 || reached.Year() > calendar.MaxYear {
 		require.Nil(r, got.ProjectedDate)
+		require.Equal(r, modelState(g, saved.Minor, today), got.GetState())
 		return
 	}
-	want, ok := calendar.ParseDate(got.GetProjectedDate())
-	require.True(r, ok)
-	require.Equal(r, reached, calendar.MonthOf(want))
 	lastDay := reached.AddDate(0, 1, -1).Day()
-	require.Equal(r, min(today.Day(), lastDay), want.Day())
+	day := reached.AddDate(0, 0, min(today.Day(), lastDay)-1)
+	if g.TargetDate != nil && calendar.MonthOf(*g.TargetDate).Equal(reached) &&
+		!today.After(*g.TargetDate) {
+		day = reached.AddDate(0, 0, min(day.Day(), g.TargetDate.Day())-1)
+	}
+	require.Equal(r, day.Format(calendar.DateLayout), got.GetProjectedDate())
 }
 
+// modelState returns the state of a goal without a projected day.
 func modelState(g goal, saved int64, today time.Time) string {
-	if g.TargetDate == nil {
-		return "onTrack"
-	}
-	if today.After(*g.TargetDate) {
-		return "behind"
-	}
-	share := big.NewRat(g.TargetMinor, months(g.CreatedAt, *g.TargetDate)+1)
-	planned := func(months int64) *big.Rat {
-		return new(big.Rat).Mul(share, new(big.Rat).SetInt64(months))
-	}
-	past, have := months(g.CreatedAt, today), new(big.Rat).SetInt64(saved)
 	switch {
-	case have.Cmp(planned(past)) < 0:
+	case g.TargetDate == nil:
+		return "onTrack"
+	case saved > 0 || today.After(*g.TargetDate) || months(g.CreatedAt, today) > 0:
 		return "behind"
-	case have.Cmp(planned(past+1)) > 0:
-		return "ahead"
 	}
 	return "onTrack"
 }

@@ -84,12 +84,14 @@ func selectAssignments(
 type savings struct {
 	GoalID uuid.UUID `db:"goal_id"`
 	Minor  int64     `db:"saved_minor"`
-	// FirstDay is the first day of an assignment, or nil if nothing is saved.
+	// FirstDay and LastDay are the first and the last day of an assignment, or nil if nothing is
+	// saved.
 	FirstDay *time.Time `db:"first_day"`
+	LastDay  *time.Time `db:"last_day"`
 }
 
 // selectSavings returns the savings of goals, without those for which nothing is saved. It reads
-// the sums of all users, and one entry of the index assignments_day for each goal. Owners and
+// the sums of all users, and two entries of the index assignments_day for each goal. Owners and
 // members see the same savings, because no other statement computes them.
 func selectSavings(
 	ctx context.Context, q pg.Querier, of ...goal,
@@ -102,7 +104,10 @@ func selectSavings(
 		SELECT w.goal_id, sum(w.assigned_minor)::bigint AS saved_minor, (
 			SELECT min(a.day)
 			FROM assignments a
-			WHERE a.owner_id = w.owner_id AND a.goal_id = w.goal_id) AS first_day
+			WHERE a.owner_id = w.owner_id AND a.goal_id = w.goal_id) AS first_day, (
+			SELECT max(a.day)
+			FROM assignments a
+			WHERE a.owner_id = w.owner_id AND a.goal_id = w.goal_id) AS last_day
 		FROM unnest($1::uuid[], $2::uuid[]) AS g (owner_id, id)
 		JOIN goal_wallets w ON w.owner_id = g.owner_id AND w.goal_id = g.id
 		GROUP BY w.owner_id, w.goal_id`, owners, ids)

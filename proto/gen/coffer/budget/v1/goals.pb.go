@@ -207,14 +207,15 @@ type GoalProgress struct {
 	// remaining divided by the number of months from today to targetDate, both included, rounded up, in the major unit. Absent without
 	// targetDate, and if the target is saved.
 	NeededPerMonth *string `protobuf:"bytes,4,opt,name=needed_per_month,json=neededPerMonth,proto3,oneof" json:"needed_per_month,omitempty"`
-	// saved divided by the number of months from the first assignment to today, both included, rounded down, in the major unit.
+	// saved divided by the number of months from the first assignment to today, both included, rounded down, in the major unit. The
+	// current month counts as soon as money is assigned in it.
 	AveragePerMonth string `protobuf:"bytes,5,opt,name=average_per_month,json=averagePerMonth,proto3" json:"average_per_month,omitempty"`
-	// Day on which the target is saved if the average continues, YYYY-MM-DD. Absent if nothing is saved, if the target is saved, and after
-	// the year 2200.
+	// Day on which the target is saved if the average continues, YYYY-MM-DD. In the month of targetDate it is not after targetDate, unless
+	// that has passed. Absent if nothing is saved, if the target is saved, and after the year 2200.
 	ProjectedDate *string `protobuf:"bytes,6,opt,name=projected_date,json=projectedDate,proto3,oneof" json:"projected_date,omitempty"`
-	// reached if the target is saved. Otherwise a goal with targetDate is compared with equal amounts in each month from the creation on:
-	// behind if less is saved than in the plan of the past months, ahead if more is saved than in the plan up to the end of this month,
-	// onTrack in between. Without targetDate onTrack.
+	// reached if the target is saved. Otherwise projectedDate is compared with targetDate: behind if it is later or after the year 2200,
+	// ahead if it is in an earlier month, onTrack otherwise. If nothing is saved, onTrack in the month of the creation until targetDate,
+	// and behind later. Without targetDate onTrack.
 	State         string `protobuf:"bytes,7,opt,name=state,proto3" json:"state,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

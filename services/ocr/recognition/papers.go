@@ -5,9 +5,11 @@ import (
 	"errors"
 	"image"
 	"slices"
+	"strings"
 
 	"github.com/coffer-budget/coffer/services/ocr/imaging"
 	"github.com/coffer-budget/coffer/services/ocr/receipt"
+	"github.com/coffer-budget/coffer/services/ocr/sandbox"
 )
 
 // readImages reads each paper on a photo of several as a receipt. If a paper is not a receipt with
@@ -30,15 +32,20 @@ func (r Reader) readImages(ctx context.Context, images []*image.Gray) (Reading, 
 	return out, err
 }
 
-// readPapers reads each paper alone, in half of the time. It returns no readings unless all papers
-// are receipts. several is set if all of them seem to be parts of receipts.
+// readPapers reads each paper alone, in half of the time by the clock and of the processor time,
+// so that the photo can still be read as a whole. It returns no readings unless all papers are
+// receipts. several is set if all of them are legible, so that each may be a part of a receipt.
 func (r Reader) readPapers(
 	ctx context.Context, photo image.Point, papers []imaging.Paper,
 ) (apart []Reading, several bool) {
 	limited, cancel := half(ctx)
 	defer cancel()
-	several = true
+	defer sandbox.HalveTime()()
+	receipts := true
 	for _, p := range papers {
+		if sandbox.CheckTime() != nil {
+			return nil, false
+		}
 		read, err := r.readWhole(limited, []*image.Gray{p.Image})
 		if err != nil || !read.Legible {
 			return nil, false
@@ -46,10 +53,10 @@ func (r Reader) readPapers(
 		for i, f := range read.pages {
 			read.pages[i] = f.On(photo, p.At)
 		}
-		several = several && isReceipt(read.Receipt)
+		receipts = receipts && isReceipt(read.Receipt)
 		apart = append(apart, read)
 	}
-	if !several {
+	if !receipts {
 		return nil, true
 	}
 	return withoutCopies(apart), true
@@ -61,8 +68,7 @@ func isReceipt(r receipt.Receipt) bool {
 	return r.Total != "" && (r.Date != "" || len(r.Items) > 0)
 }
 
-// withoutCopies returns one reading of each receipt: the one with the most lines. The slip of a
-// card terminal has the total and the date of its receipt.
+// withoutCopies returns one reading of each receipt: the one with the most lines.
 func withoutCopies(readings []Reading) []Reading {
 	var out []Reading
 	for _, r := range readings {
@@ -77,8 +83,16 @@ func withoutCopies(readings []Reading) []Reading {
 	return out
 }
 
+// sameReceipt reports whether two papers with the same total and date are copies. The slip of a
+// card terminal has no lines. If both papers have lines, they also need the same merchant and
+// amounts: a copy that is listed twice does less harm than a receipt that is missing.
 func sameReceipt(a, b Reading) bool {
-	return a.Total == b.Total && (a.Date == b.Date || a.Date == "" || b.Date == "")
+	if a.Total != b.Total || a.Date != b.Date && a.Date != "" && b.Date != "" {
+		return false
+	}
+	sameAmount := func(x, y receipt.Item) bool { return x.Amount == y.Amount }
+	return len(a.Items) == 0 || len(b.Items) == 0 ||
+		strings.EqualFold(a.Merchant, b.Merchant) && slices.EqualFunc(a.Items, b.Items, sameAmount)
 }
 
 // joined returns the receipts of several papers as those of one file.

@@ -1,13 +1,18 @@
 package recognition
 
 import (
+	"context"
 	"image"
 	"image/draw"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/coffer-budget/coffer/services/ocr/fixture"
+	"github.com/coffer-budget/coffer/services/ocr/imaging"
+	"github.com/coffer-budget/coffer/services/ocr/receipt"
+	"github.com/coffer-budget/coffer/services/ocr/sandbox"
 )
 
 const greenReceipt = "GREEN SHOP LTD\n12 Mill Road\n14/03/2026 14:05\n\n" +
@@ -19,6 +24,8 @@ const blueReceipt = "BLUE CAFE INC\n3 Park Lane\n15/03/2026 15:20\n\n" +
 // TestReadPapers photographs papers on a table. Their words alone do not show where one ends.
 func TestReadPapers(t *testing.T) {
 	t.Parallel()
+	const sameTotal = "BLUE CAFE INC\n3 Park Lane\n14/03/2026 15:20\n\n" +
+		"Coffee          5.10\nCake            4.90\nTOTAL          10.00\nCash           10.00\n"
 	const cashOnly = "RED KIOSK\nPaper           2.50\nTOTAL           2.50\n"
 	const slip = "GREEN SHOP LTD\nCARD PAYMENT\n14/03/2026 14:06\nTOTAL          10.00\nApproved\n"
 	const open = "BLUE CAFE INC\n3 Park Lane\n15/03/2026 15:20\n\nCoffee          3.10\n"
@@ -29,6 +36,7 @@ func TestReadPapers(t *testing.T) {
 		warning bool
 	}{
 		"two receipts":           {blueReceipt, []string{"10.00", "8.00"}, true},
+		"same total and date":    {sameTotal, []string{"10.00", "10.00"}, true},
 		"receipt without a date": {cashOnly, []string{"10.00", "2.50"}, true},
 		"slip of the card":       {slip, []string{"10.00"}, false},
 		"copy":                   {greenReceipt, []string{"10.00"}, false},
@@ -61,6 +69,45 @@ func TestReadPapers(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// expensive is an engine that finds letters without a total, and takes the same processor time for
+// each image.
+type expensive struct {
+	takes time.Duration
+	reads *int
+}
+
+func (e expensive) read(_ context.Context, images []*image.Gray) (Reading, error) {
+	if err := sandbox.CheckTime(); err != nil {
+		return Reading{}, err
+	}
+	*e.reads++
+	sandbox.Charge(e.takes)
+	return Reading{
+		Receipt: receipt.Receipt{Legible: true},
+		pages:   []imaging.Frame{{Size: images[0].Rect.Size()}},
+	}, nil
+}
+
+// TestReadPapersLimitsTime has two papers. If the first takes more than half of the processor time,
+// the second one is not read, and the photo as a whole has the rest.
+func TestReadPapersLimitsTime(t *testing.T) { //nolint:paralleltest // It limits the process.
+	paper := fixture.Printed(t, greenReceipt, 26)
+	photo := fixture.Photograph(fixture.OnTable(image.Pt(1400, 760), fixture.Tables()["wood"],
+		fixture.Laid{Paper: paper, At: image.Pt(110, 60)},
+		fixture.Laid{Paper: paper, At: image.Pt(800, 110)}))
+	require.Len(t, imaging.Papers(photo), 2)
+	defer sandbox.LimitTime(0)
+	for takes, want := range map[time.Duration]int{35 * time.Minute: 2, 10 * time.Minute: 3} {
+		sandbox.LimitTime(sandbox.Used() + time.Hour)
+		reads := 0
+		r := Reader{engine: expensive{takes, &reads}, now: time.Now}
+		got, err := r.readImages(t.Context(), []*image.Gray{photo})
+		require.NoError(t, err)
+		require.True(t, got.Legible)
+		require.Equal(t, want, reads, takes)
 	}
 }
 

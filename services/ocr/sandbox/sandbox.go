@@ -71,6 +71,16 @@ var allowance, charged atomic.Int64
 // has ended, so simultaneous programs may exceed the limit.
 func LimitTime(d time.Duration) { allowance.Store(int64(d)) }
 
+// HalveTime limits the processor time to half of what is left, until restore is called. Another
+// attempt then has the rest.
+func HalveTime() (restore func()) {
+	limit := allowance.Load()
+	if used := int64(Used()); limit > used {
+		allowance.Store(used + (limit-used)/2)
+	}
+	return func() { allowance.Store(limit) }
+}
+
 // Charge counts processor time that another process used for this one.
 func Charge(d time.Duration) { charged.Add(int64(d)) }
 

@@ -6,10 +6,10 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/coffer-budget/coffer/services/ocr/fixture"
 	"github.com/coffer-budget/coffer/services/ocr/receipt/printed"
 )
 
@@ -63,8 +63,7 @@ func TestJoinLimitsSolutions(t *testing.T) {
 
 // TestJoinLimitsWork reads a text with thousands of sums, each of which charges lead to from most
 // others. Without limits, it takes minutes.
-func TestJoinLimitsWork(t *testing.T) {
-	t.Parallel()
+func TestJoinLimitsWork(t *testing.T) { //nolint:paralleltest // It measures the process.
 	var text strings.Builder
 	text.WriteString("ROYAL KITCHEN\nNASI LEMAK 12.00\nTEH TARIK 3.00\n")
 	for i := range 6 {
@@ -76,15 +75,14 @@ func TestJoinLimitsWork(t *testing.T) {
 			fmt.Fprintf(&text, "%s %d.%02d\n", label, 100+i/100, i%100)
 		}
 	}
-	start := time.Now()
+	start := fixture.ProcessorTime()
 	Join(today, Read(recognized(text.String())), Read(recognized(text.String())))
-	require.Less(t, time.Since(start), 10*time.Second)
+	require.Less(t, fixture.ProcessorTime()-start, 10.0)
 }
 
 // TestJoinLimitsReadings compares thousands of rows of three readings. If the place of a row were
 // computed in each comparison, this would take more than 20 seconds.
-func TestJoinLimitsReadings(t *testing.T) {
-	t.Parallel()
+func TestJoinLimitsReadings(t *testing.T) { //nolint:paralleltest // It measures the process.
 	readings := make([]Reading, 3)
 	for i := range readings {
 		var text strings.Builder
@@ -94,9 +92,9 @@ func TestJoinLimitsReadings(t *testing.T) {
 		}
 		readings[i] = Read(recognized(text.String() + "Total 900.00\n"))
 	}
-	start := time.Now()
+	start := fixture.ProcessorTime()
 	Join(today, readings...)
-	require.Less(t, time.Since(start), 10*time.Second)
+	require.Less(t, fixture.ProcessorTime()-start, 10.0)
 }
 
 // randomChain generates a receipt whose total follows from its goods by a charge, a tax and a

@@ -43,11 +43,11 @@ func (l *Line) continuesNumber(first, next Amount) bool {
 	}
 	return digits == 3 && first.Decimals == 0 && first.Value != 0 && !first.Percent &&
 		!first.measure && l.Text[first.End:next.Start] == " " && l.gapBefore(next.Start) &&
-		next.End-first.Start <= MaxDigits+4 && first.digits(l.Text) <= 3
+		next.End-first.Start <= MaxDigits+4 && first.lastDigits(l.Text) <= 3
 }
 
-// digits returns the number of digits before the first separator.
-func (a Amount) digits(text string) int {
+// lastDigits returns the number of digits after the last separator.
+func (a Amount) lastDigits(text string) int {
 	n := 0
 	for at := a.End - 1; at >= a.Start && IsDigit(text[at]); at-- {
 		n++

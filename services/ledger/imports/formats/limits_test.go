@@ -81,6 +81,19 @@ func TestOpenLimits(t *testing.T) {
 	}
 }
 
+// TestOpenBrokenRows reads lines that may be the rest of the row before them. Few lines are joined
+// with a row, so the work does not grow with the square of their number.
+//
+//nolint:paralleltest // It measures the allocations of the process.
+func TestOpenBrokenRows(t *testing.T) {
+	const heading = "Date;Text;Amount;Balance" // The first row has a date and too few cells.
+	requireBounded(t, 256<<20, func() {
+		n, err := fixture.Count(endless(heading+"\n2024-01-31;a\n", "b\n", 256<<10))
+		require.NoError(t, err)
+		require.Greater(t, n, 100_000)
+	})
+}
+
 func TestOpenTooManyRows(t *testing.T) {
 	t.Parallel()
 	n, err := fixture.Count(endless("Date;Amount\n", "2024-01-31;1.00\n", 16*250_000))

@@ -11,8 +11,13 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/written"
 )
 
-// minKnown is the number of known headings from which a row is the heading of a table.
-const minKnown = 3
+const (
+	// minKnown is the number of known headings from which a row is the heading of a table.
+	minKnown = 3
+	// maxParts is the maximum number of rows after the first one that are joined with it. It limits
+	// how often a row is read ahead.
+	maxParts = 20
+)
 
 // whole yields the rows of a file. It joins the lines of a row with line breaks in a cell without
 // quotes: the first one has a date, but no amount and too few cells, and together they have as many
@@ -47,7 +52,8 @@ func (w *whole) next() (cells []string, line int, err error) {
 		if err != nil && !errors.Is(err, io.EOF) {
 			return nil, part.line, err
 		}
-		if err != nil || written.IsDate(part.cells[0]) || len(joined)+len(part.cells)-1 > w.width {
+		if err != nil || len(parts) == maxParts || written.IsDate(part.cells[0]) ||
+			len(joined)+len(part.cells)-1 > w.width {
 			if err == nil {
 				parts = append(parts, part)
 			}

@@ -38,7 +38,8 @@ type Dates struct {
 // sample has the first rows of a file.
 type sample struct {
 	rows    [][]string
-	heading int // -1 without one.
+	heading int        // -1 without one.
+	amounts [][]string // The rows below the heading with an amount.
 }
 
 // minDates is the number of dates without a year from which a column has them.
@@ -48,9 +49,13 @@ const minDates = 2
 // It returns nil if there are none, or if nothing shows the year. heading is the position of the
 // heading, -1 without one.
 func Find(rows [][]string, heading int, options statement.Options) *Dates {
-	s, d := sample{rows, heading}, &Dates{}
+	s, d := sample{rows: rows, heading: heading}, &Dates{}
 	widest, dated := 0, 0
-	for _, cells := range s.below() {
+	for _, cells := range rows[heading+1:] {
+		if !slices.ContainsFunc(cells, written.IsAmount) {
+			continue
+		}
+		s.amounts = append(s.amounts, cells)
 		widest = max(widest, len(cells))
 		if written.IsTransaction(cells) {
 			dated++
@@ -75,9 +80,6 @@ func Find(rows [][]string, heading int, options statement.Options) *Dates {
 	}
 	return d
 }
-
-// below returns the rows below the heading.
-func (s sample) below() [][]string { return s.rows[s.heading+1:] }
 
 // title returns the heading of a column.
 func (s sample) title(i int) string {
@@ -114,9 +116,9 @@ func (s sample) datesIn(i int) []written.DayText {
 	}
 	var days []written.DayText
 	filled := 0
-	for _, cells := range s.below() {
+	for _, cells := range s.amounts {
 		cell := at(cells, i)
-		if cell == "" || !slices.ContainsFunc(cells, written.IsAmount) {
+		if cell == "" {
 			continue
 		}
 		filled++

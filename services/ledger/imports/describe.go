@@ -95,6 +95,23 @@ func withdraw(details *ledgerv1.Import, unread mapping.Unread) {
 	}
 }
 
+// assumeYears replaces the warnings about dates without a year if a saved mapping reads them in
+// another order than the proposal. The years that the file shows are those of the other order.
+func assumeYears(details *ledgerv1.Import, saved *mapping.Mapping) {
+	for _, a := range details.GetAssumptions() {
+		if !strings.HasPrefix(a.GetReason(), statement.YearsPrefix) {
+			continue
+		}
+		staging.Withdraw(details, statement.DateOrderAssumed, statement.DateOrderInferred)
+		staging.Assume(details, statement.Assumption{
+			Code: statement.DateOrderAssumed,
+			Evidence: statement.Shows("YEARS_ASSUMED", "example", a.GetParameters()["example"],
+				"layout", saved.DateLayout, "until", saved.DatesUntil),
+		})
+		return
+	}
+}
+
 // setMapping sets the mapping that was saved for the heading of a CSV file or workbook, or
 // otherwise the proposed one. Fields that the saved mapping lacks, because an older release saved
 // it, are taken from the proposal, and so is a currency that only this file shows (see
@@ -126,6 +143,9 @@ func (s *Imports) setMapping(
 	unread := saved.Adopt(proposed)
 	details.Mapping = staging.FromMapping(&saved)
 	withdraw(details, unread)
+	if unread.Order {
+		assumeYears(details, &saved)
+	}
 	evidence := func(columns []int) statement.Evidence {
 		return statement.Shows("SAVED_MAPPING", "columns", columnNames(heading, columns))
 	}

@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"maps"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/coffer-budget/coffer/internal/pg/pgtest"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	statements "github.com/coffer-budget/coffer/services/ledger/imports/formats/fixture"
 	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
@@ -151,6 +153,50 @@ func TestCommitImportCurrency(t *testing.T) {
 		require.Equal(t, "EUR",
 			p.rows(t, p.mustUpload(t, heading+"2026-04-02,Hotel,-€45.50\n"))[0].GetCurrency())
 	})
+}
+
+// TestCommitImportYears imports files whose dates have no year with a saved mapping. Each file has
+// its own years, so their warning stays.
+func TestCommitImportYears(t *testing.T) {
+	t.Parallel()
+	p := newPerson(t, setup(t))
+	const heading = "Date;Text;Amount\n"
+	m := p.mustUpload(t, heading+"03/04;Card;-1,50\n05/04;Shop;-2,00\n")
+	require.Equal(t, "DD/MM", m.GetMapping().GetDateLayout())
+	p.requireBlocked(t, m)
+	m.GetMapping().DateLayout, m.GetMapping().DatesUntil = "MM/DD", "2025-12-31"
+	m = p.update(t, &ledgerv1.UpdateImportRequest{Id: m.GetId(), Mapping: m.GetMapping()})
+	require.Equal(t, "2025-03-04", p.rows(t, m)[0].GetDate()[:len(time.DateOnly)])
+	p.committed(t, m)
+	require.False(t, pgtest.Value[bool](t, p.DB,
+		`SELECT mapping ? 'datesUntil' FROM import_profiles WHERE owner_id = $1`, p.ID))
+
+	for name, c := range map[string]struct{ file, until, day string }{
+		"not shown": {
+			heading + "03/02;Card;-3,50\n05/02;Shop;-4,00\n", p.Service.Ledger.Now().UTC().Format(time.DateOnly), "",
+		},
+		"shown in the other order": {
+			"Statement;28.02.2024\n" + heading + "03/02;Card;-3,50\n05/02;Shop;-4,00\n",
+			"2024-02-28", "2023-03-02",
+		},
+	} {
+		next := p.mustUpload(t, c.file)
+		require.Equal(t, "MM/DD", next.GetMapping().GetDateLayout(), name)
+		require.Equal(t, c.until, next.GetMapping().GetDatesUntil(), name)
+		if c.day != "" {
+			require.Equal(t, c.day, p.rows(t, next)[0].GetDate()[:len(time.DateOnly)], name)
+		}
+		p.requireBlocked(t, next)
+		var found []map[string]string
+		for _, a := range next.GetAssumptions() {
+			if a.GetReason() == "YEARS_ASSUMED" {
+				found = append(found, a.GetParameters())
+			}
+		}
+		require.Equal(t, []map[string]string{
+			{"example": "03/02", "layout": "MM/DD", "until": c.until},
+		}, found, name)
+	}
 }
 
 // TestCommitImportSavesProfileOfWorkbook checks that the mapping of a workbook is used for the next

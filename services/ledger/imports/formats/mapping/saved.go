@@ -25,6 +25,8 @@ type Unread struct {
 	// Dates reports whether only one of the files has dates without a year, so that the layout of
 	// the proposal replaces that of the saved mapping.
 	Dates bool
+	// Order reports whether dates without a year have another order in the proposal.
+	Order bool
 }
 
 // Adopt completes a saved mapping for another file with the same heading, whose proposal is given.
@@ -39,6 +41,7 @@ func (m *Mapping) Adopt(proposed *Mapping) Unread {
 	if m.hasYears() != proposed.hasYears() {
 		m.DateLayout, unread.Dates = proposed.DateLayout, true
 	}
+	unread.Order = written.DayLayouts[m.DateLayout] != written.DayLayouts[proposed.DateLayout]
 	for _, column := range proposed.Columns {
 		wasEmpty := slices.Contains(earlier, column.Index)
 		proven := column.Field == FieldBalance || column.Field == FieldFee && earlier != nil

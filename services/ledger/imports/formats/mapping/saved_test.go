@@ -74,5 +74,6 @@ func TestAdoptDates(t *testing.T) {
 		require.Equal(t, c.want, saved.DateLayout)
 		require.Equal(t, "2026-05-31", saved.DatesUntil, "each file has its own years")
 		require.Equal(t, len(c.saved) != len(c.proposed), unread.Dates)
+		require.Equal(t, c.saved == "MM/DD", unread.Order)
 	}
 }

@@ -156,3 +156,17 @@ func TestInvitationToGoal(t *testing.T) {
 	require.Equal(t, "Ada shares a goal with you", sent.Subject)
 	require.Contains(t, sent.Text, `the goal "Trip"`)
 }
+
+// TestResolveMail requires that a mail is sent later, and not dropped, if its user cannot be read.
+func TestResolveMail(t *testing.T) {
+	t.Parallel()
+	p := setupMail(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	err := pgx.BeginFunc(t.Context(), p.db, func(tx pgx.Tx) error {
+		cancel()
+		_, err := p.resolveMail(ctx, tx,
+			&mail.Due{Template: mail.PasswordReset, To: "ada@example.com"})
+		return err
+	})
+	require.ErrorIs(t, err, context.Canceled)
+}

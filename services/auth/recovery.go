@@ -86,12 +86,16 @@ func (s *server) resolveMail(ctx context.Context, tx pgx.Tx, due *mail.Due) (boo
 		return s.invitations.Resolve(ctx, tx, due)
 	}
 	found, err := selectUserByEmail(ctx, tx, due.To)
-	// Whoever created an account without a password did not prove to read mails to its e-mail.
-	if errors.Is(err, pgx.ErrNoRows) || found.PasswordHash == "" && found.VerifiedAt == nil {
+	if errors.Is(err, pgx.ErrNoRows) {
 		return false, nil
 	}
 	if err != nil {
 		return false, err
+	}
+	// A user without a password has proved that they read mails to the e-mail only if it is
+	// verified.
+	if found.PasswordHash == "" && found.VerifiedAt == nil {
+		return false, nil
 	}
 	return true, links.Insert(ctx, tx, s.mails.Token(due.ID), links.Link{
 		Kind: links.PasswordReset, UserID: &found.ID, Email: due.To,

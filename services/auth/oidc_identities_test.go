@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc/codes"
 
@@ -148,41 +147,6 @@ func TestDeleteOidcIdentity(t *testing.T) {
 	_, err = p.refresh(t.Context(), other.GetRefreshToken())
 	requireReason(t, codes.Unauthenticated, "INVALID_REFRESH_TOKEN", err)
 	require.Equal(t, []string{"session_ended", "oidc_unlinked"}, p.auditTypes(ctx, t)[:2])
-}
-
-// TestLastFactorConcurrently requires that one way to sign in remains if a passkey and an identity
-// are removed simultaneously.
-func TestLastFactorConcurrently(t *testing.T) {
-	t.Parallel()
-	const lock = `UPDATE users SET second_factor = false`
-	for other, remove := range map[string]string{
-		"passkey": `DELETE FROM oidc_identities`, "identity": `DELETE FROM passkeys`,
-	} {
-		t.Run("the last "+other, func(t *testing.T) {
-			t.Parallel()
-			p := setupProvided(t, true)
-			first, err := p.signIn(t)
-			require.NoError(t, err)
-			ctx, key := p.as(t, first.GetAccessToken()), p.newID()
-			pgtest.Exec(t, p.db, `
-				INSERT INTO passkeys (id, user_id, name, credential_id, credential, created_at)
-				VALUES ($1, $2, 'Phone', '\x01', '\x01', now())`, key, first.GetUser().GetId())
-			identity := p.identities(ctx, t)[0].GetId()
-			calls := map[string]func() error{
-				"passkey": pgtest.Call(ctx, p.factors.DeletePasskey,
-					&authv1.DeletePasskeyRequest{Id: key.String()}),
-				"identity": func() error { return p.unlink(ctx, identity) },
-			}
-			err = pgtest.Behind(t, p.db, func(tx pgx.Tx) error {
-				if _, err := tx.Exec(t.Context(), lock); err != nil {
-					return err
-				}
-				_, err := tx.Exec(t.Context(), remove)
-				return err
-			}, calls[other])
-			requireReason(t, codes.FailedPrecondition, "LAST_FACTOR", err)
-		})
-	}
 }
 
 // TestUnlinkedIdentityEndsSecondSteps requires that a sign-in with an identity does not survive the

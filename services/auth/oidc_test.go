@@ -56,6 +56,7 @@ func (p *provided) configure(signUp bool, domains string) {
 		}},
 	}}
 	p.oidc = p.newOidc(slog.New(slog.DiscardHandler))
+	p.factors.Issuers = p.config.OIDC.Issuers()
 }
 
 // trip is a flow in a browser.

@@ -263,7 +263,8 @@ func (s *server) LoginPasskey(
 func (s *server) newFactors() *factors.Server {
 	return factors.New(factors.Config{
 		DB: s.db, ServiceKey: s.config.ServiceKey, PublicURL: s.config.Mail.PublicURL,
-		User: s.factorUser, Changed: s.noteFactor, Wake: s.mails.Wake, Now: s.now, NewID: s.newID,
+		Issuers: s.config.OIDC.Issuers(), User: s.factorUser, Changed: s.noteFactor,
+		Wake: s.mails.Wake, Now: s.now, NewID: s.newID,
 	})
 }
 

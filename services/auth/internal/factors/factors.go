@@ -78,6 +78,8 @@ type Config struct {
 	// PublicURL is the address of the installation, or empty. Its host is the relying party of
 	// passkeys.
 	PublicURL string
+	// Issuers are those of the configured identity providers.
+	Issuers []string
 	// User returns the user of the acting session, or apierr.Unauthorized if it has ended.
 	User func(ctx context.Context) (User, error)
 	// Changed writes the audit entry of a change, queues the mail that reports it, and ends

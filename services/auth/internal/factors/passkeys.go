@@ -203,7 +203,7 @@ func (s *Server) DeletePasskey(
 		if err != nil {
 			return pg.IfNoRows(err, errPasskeyNotFound)
 		}
-		can, err := CanSignIn(ctx, tx, user)
+		can, err := CanSignIn(ctx, tx, user, s.Issuers)
 		if err != nil {
 			return err
 		}

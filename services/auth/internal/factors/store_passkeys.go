@@ -111,14 +111,18 @@ func hasPasskey(ctx context.Context, q pg.Querier, user uuid.UUID) (bool, error)
 		SELECT EXISTS (SELECT FROM passkeys WHERE user_id = $1 AND disabled_at IS NULL)`, user)
 }
 
-// CanSignIn reports whether a user has a way to sign in: a password, an identity or a passkey. Each
-// transaction that removes one calls it afterwards, and locks the user before. The lock must be an
-// earlier statement: a statement that waits for a lock reads the other tables as of its start.
-func CanSignIn(ctx context.Context, tx pgx.Tx, user uuid.UUID) (bool, error) {
+// CanSignIn reports whether a user has a way to sign in: a password, a passkey, or an identity of
+// one of the issuers, which are those of the configured providers. Each transaction that removes
+// one calls it afterwards, and locks the user before. The lock must be an earlier statement: a
+// statement that waits for a lock reads the other tables as of its start.
+func CanSignIn(
+	ctx context.Context, tx pgx.Tx, user uuid.UUID, issuers []string,
+) (bool, error) {
 	return pg.Value[bool](ctx, tx, `
 		SELECT u.password_hash IS NOT NULL
-			OR EXISTS (SELECT FROM oidc_identities i WHERE i.user_id = u.id)
+			OR EXISTS (
+				SELECT FROM oidc_identities i WHERE i.user_id = u.id AND i.issuer = ANY ($2))
 			OR EXISTS (SELECT FROM passkeys p WHERE p.user_id = u.id AND p.disabled_at IS NULL)
 		FROM users u
-		WHERE u.id = $1`, user)
+		WHERE u.id = $1`, user, issuers)
 }

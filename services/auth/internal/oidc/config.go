@@ -72,6 +72,15 @@ func (c Config) Check(publicURL string) error {
 	return errors.Join(problems...)
 }
 
+// Issuers returns the issuers of the providers.
+func (c Config) Issuers() []string {
+	issuers := make([]string, 0, len(c.Providers.Of))
+	for _, p := range c.Providers.Of {
+		issuers = append(issuers, p.Issuer)
+	}
+	return issuers
+}
+
 // isIssuer reports whether a URL may be that of a provider. Without TLS it must be on this machine,
 // for development.
 func isIssuer(issuer string) bool {

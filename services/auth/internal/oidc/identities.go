@@ -67,7 +67,7 @@ func (s *Server) DeleteOidcIdentity(
 		if err != nil {
 			return pg.IfNoRows(err, errIdentityNotFound)
 		}
-		can, err := factors.CanSignIn(ctx, tx, acting.UserID)
+		can, err := factors.CanSignIn(ctx, tx, acting.UserID, s.Issuers())
 		if err != nil {
 			return err
 		}

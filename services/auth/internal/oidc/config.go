@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/coffer-budget/coffer/internal/app"
 )
@@ -33,6 +34,10 @@ type Provider struct {
 	// may sign in.
 	AllowedDomains string `env:"OIDC_<NAME>_ALLOWED_DOMAINS"`
 }
+
+// maxLabel is the maximum length of a label in characters, which is that of names in the audit
+// trail.
+const maxLabel = 100
 
 // validName is the form of the name of a provider, which is part of paths and of variables.
 var validName = regexp.MustCompile(`^[a-z][a-z0-9]{0,30}$`)
@@ -67,6 +72,10 @@ func (c Config) Check(publicURL string) error {
 		issuers[p.Issuer] = true
 		if p.ClientID == "" {
 			problems = append(problems, fmt.Errorf("%s_CLIENT_ID is required", prefix))
+		}
+		if utf8.RuneCountInString(p.Label) > maxLabel {
+			problems = append(problems, fmt.Errorf(
+				"%s_LABEL must have at most %d characters", prefix, maxLabel))
 		}
 	}
 	return errors.Join(problems...)

@@ -51,6 +51,12 @@ func TestConfigCheck(t *testing.T) {
 	}
 	require.ErrorContains(t, config("home", Provider{Issuer: good.Issuer}).Check(url),
 		"OIDC_HOME_CLIENT_ID is required")
+	labeled := good
+	labeled.Label = strings.Repeat("ä", maxLabel)
+	require.NoError(t, config("home", labeled).Check(url))
+	labeled.Label += "x"
+	require.ErrorContains(t, config("home", labeled).Check(url),
+		"OIDC_HOME_LABEL must have at most 100 characters")
 	twice := Config{Providers: app.Named[Provider]{
 		Names: []string{"a", "b"}, Of: map[string]Provider{"a": good, "b": good},
 	}}

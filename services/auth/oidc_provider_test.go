@@ -101,3 +101,29 @@ func TestOidcUnavailable(t *testing.T) {
 		requireReason(t, codes.Unavailable, "OIDC_UNAVAILABLE", err)
 	})
 }
+
+// TestExchangeOidcUserInfo requires that an e-mail of the UserInfo endpoint is verified only if
+// that response says so.
+func TestExchangeOidcUserInfo(t *testing.T) {
+	t.Parallel()
+	p := setupProvided(t, true)
+	answer := `{"sub":"1","email":"ada@example.com"}`
+	p.provider.Change(func(p *oidctest.Provider) {
+		p.Claims = func(claims map[string]any) { delete(claims, "email") }
+		p.Before = func(w http.ResponseWriter, r *http.Request) bool {
+			if r.URL.Path != "/userinfo" {
+				return true
+			}
+			_, _ = w.Write([]byte(answer))
+			return false
+		}
+	})
+	p.refusesSignIn(t, codes.AlreadyExists, "OIDC_ACCOUNT_EXISTS")
+	answer = `{"sub":"2","email":"ada@example.com","email_verified":true}`
+	p.refusesSignIn(t, codes.Unauthenticated, "INVALID_OIDC_CODE")
+	answer = `{"sub":"1","email":"ada@example.com","email_verified":true}`
+	in, err := p.signIn(t)
+	require.NoError(t, err)
+	require.Equal(t, "ada@example.com", in.GetUser().GetEmail())
+	require.Equal(t, "Ada", in.GetUser().GetName())
+}

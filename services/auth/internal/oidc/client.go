@@ -267,6 +267,8 @@ func (c *client) identityOf(
 		if info.Subject != verified.Subject {
 			return identity{}, fmt.Errorf("%w: user info of another subject", errRejected)
 		}
+		// The ID token may have verified another e-mail than this one.
+		has = claims{Name: has.Name}
 		if err := info.Claims(&has); err != nil {
 			return identity{}, fmt.Errorf("%w: %w", errRejected, err)
 		}

@@ -174,6 +174,15 @@ func TestExchangeOidcOnce(t *testing.T) {
 		_, err = p.exchange(t, trip, code)
 		require.NoError(t, err)
 	})
+	t.Run("60 seconds after a long sign-in at the provider", func(t *testing.T) {
+		trip := p.start(t)
+		p.authorize(t, trip)
+		p.clock.advance(10*time.Minute - time.Second)
+		code := p.finish(t, trip)
+		p.clock.advance(time.Minute - time.Second)
+		_, err := p.exchange(t, trip, code)
+		require.NoError(t, err)
+	})
 	t.Run("after 60 seconds", func(t *testing.T) {
 		trip, code := finished(t)
 		p.clock.advance(time.Minute)

@@ -32,10 +32,15 @@ type flow struct {
 	// flow.
 	State, Nonce, Verifier string
 	ReturnTo               string
-	ExpiresAt              time.Time
+	// ExpiresAt is the end of the time for the sign-in at the provider.
+	ExpiresAt time.Time
 	// UserID and SessionID are set if the flow links an identity to the user.
 	UserID, SessionID uuid.UUID
 }
+
+// end returns the time at which the code of the flow has expired, also if the provider has answered
+// immediately before ExpiresAt. Until then the state is stored, and is not redeemed again.
+func (f flow) end() time.Time { return f.ExpiresAt.Add(stepTimeout + codeTTL) }
 
 // random returns 256 random bits.
 func random() string {
@@ -90,7 +95,7 @@ func (s *Server) cookie(f flow, ttl time.Duration) (*restv1.Cookie, error) {
 }
 
 // open returns the flow of a cookie. It reports false for a cookie that this installation has not
-// made, or that has expired.
+// made, or that has ended.
 func (s *Server) open(cookie string) (f flow, ok bool) {
 	sealed, err := base64.RawURLEncoding.DecodeString(cookie)
 	if err != nil {
@@ -100,5 +105,5 @@ func (s *Server) open(cookie string) (f flow, ok bool) {
 	if err != nil || json.Unmarshal(text, &f) != nil {
 		return flow{}, false
 	}
-	return f, s.Now().Before(f.ExpiresAt)
+	return f, s.Now().Before(f.end())
 }

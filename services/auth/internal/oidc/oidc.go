@@ -236,8 +236,10 @@ func (s *Server) FinishOidc(
 	}
 	code := "oidc_" + random()
 	f, ok := s.open(req.GetCookie())
-	// Without the state of the cookie, another page has sent the browser here.
-	if !ok || f.Provider != req.GetProvider() || f.State != req.GetState() {
+	// Without the state of the cookie, another page has sent the browser here, or the provider has
+	// answered too late.
+	if !ok || !s.Now().Before(f.ExpiresAt) || f.Provider != req.GetProvider() ||
+		f.State != req.GetState() {
 		return &authv1.FinishOidcResponse{Location: "/#oidc=" + code}, nil
 	}
 	if err := s.finish(ctx, f, req, hash(code)); err != nil {
@@ -254,7 +256,7 @@ func (s *Server) FinishOidc(
 func (s *Server) finish(
 	ctx context.Context, f flow, req *authv1.FinishOidcRequest, codeHash []byte,
 ) error {
-	first, err := insertState(ctx, s.DB, hash(f.State), f.ExpiresAt)
+	first, err := insertState(ctx, s.DB, hash(f.State), f.end())
 	if err != nil || !first {
 		return err
 	}

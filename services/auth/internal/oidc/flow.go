@@ -63,14 +63,16 @@ func newFlow(provider, returnTo string, now time.Time) flow {
 }
 
 // localPath returns a path of this installation, and / for any other value. Browsers treat a
-// backslash like a slash, and two of them begin the name of a host.
+// backslash like a slash, and two of them begin the name of a host. They also shorten /./ to /, so
+// no part of the path may have two.
 func localPath(path string) string {
 	u, err := url.Parse(path)
 	encoded, _ := json.Marshal(path) // A string can be encoded.
 	if err != nil || len(encoded) > maxReturnTo || u.Scheme != "" || u.Host != "" ||
-		u.User != nil || u.Fragment != "" ||
-		!strings.HasPrefix(path, "/") || strings.HasPrefix(path, "//") ||
-		strings.ContainsFunc(path, func(r rune) bool { return r <= ' ' || r == '\\' || r > '~' }) {
+		u.User != nil || !strings.HasPrefix(path, "/") || strings.Contains(u.Path, "//") ||
+		strings.ContainsFunc(path, func(r rune) bool {
+			return r <= ' ' || r == '\\' || r == '#' || r > '~'
+		}) {
 		return "/"
 	}
 	return path

@@ -65,12 +65,13 @@ func TestConfigCheck(t *testing.T) {
 
 func TestLocalPath(t *testing.T) {
 	t.Parallel()
-	for _, path := range []string{"/", "/budgets", "/budgets/1?month=3&x=%2F"} {
+	for _, path := range []string{"/", "/budgets", "/budgets/1?month=3&x=%2F//"} {
 		require.Equal(t, path, localPath(path))
 	}
 	for _, path := range []string{
 		"", "budgets", "https://evil.example", "//evil.example", `/\evil.example`, "/a#b", "/a\n",
 		"/a b", "javascript:alert(1)", "/\t/evil.example", "/ä", "/%zz",
+		"/a#", "/.//evil.example", "/a/..//evil.example",
 		"/" + strings.Repeat("a", maxReturnTo), "/?" + strings.Repeat("&", maxReturnTo/2),
 	} {
 		require.Equal(t, "/", localPath(path), path)

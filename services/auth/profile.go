@@ -78,12 +78,12 @@ func (s *server) GetMe(ctx context.Context, _ *authv1.GetMeRequest) (*authv1.Get
 	}, nil
 }
 
-// UpdateMe changes the name, the e-mail or both. A new e-mail requires the current password,
-// because it is sufficient to take over an account. The unique index decides whether the e-mail is
-// used by another account.
+// UpdateMe changes the name, the e-mail or both. A new e-mail requires the current password, or of
+// a user without one a recent sign-in, because it is sufficient to take over an account. The unique
+// index decides whether the e-mail is used by another account.
 //
 // Errors: EMAIL_ALREADY_EXISTS, INVALID_CREDENTIALS for a wrong password, RATE_LIMITED after too
-// many of them, VERSION_MISMATCH and EMPTY_UPDATE.
+// many of them, REAUTHENTICATION_REQUIRED, VERSION_MISMATCH and EMPTY_UPDATE.
 func (s *server) UpdateMe(
 	ctx context.Context, req *authv1.UpdateMeRequest,
 ) (*authv1.UpdateMeResponse, error) {
@@ -156,8 +156,8 @@ func (s *server) UpdateMe(
 	return resp, nil
 }
 
-// proveForEmail requires the current password for a change of the e-mail. A failure counts like one
-// of ChangePassword.
+// proveForEmail requires the current password for a change of the e-mail, or of a user without one
+// a recent sign-in. A failure counts like one of ChangePassword.
 func (s *server) proveForEmail(ctx context.Context, u user, given string, from client) error {
 	if u.PasswordHash == "" {
 		return s.requireRecent(ctx)

@@ -97,7 +97,7 @@ func (s *Server) cookie(f flow, ttl time.Duration) (*restv1.Cookie, error) {
 }
 
 // open returns the flow of a cookie. It reports false for a cookie that this installation has not
-// made, or that has ended.
+// made, or of a flow that has ended.
 func (s *Server) open(cookie string) (f flow, ok bool) {
 	sealed, err := base64.RawURLEncoding.DecodeString(cookie)
 	if err != nil {

@@ -96,7 +96,7 @@ const de: typeof en = {
     LINES_NOT_RECONCILED: "Die gelesenen Positionen ergeben nicht die Summe.",
     PAGES_SKIPPED: "Nur die ersten Seiten wurden gelesen.",
     TOTAL_MISSING: "Es wurde keine Summe gefunden. Bitte eintragen.",
-    SEVERAL_RECEIPTS: "Die Datei zeigt offenbar mehrere Belege. Jeder steht in der Liste. Bitte prüfen, ob keiner geteilt ist.",
+    SEVERAL_RECEIPTS: "Die Datei zeigt offenbar mehrere Belege. Bitte prüfen, ob keiner fehlt, geteilt oder mit einem anderen vermischt ist.",
     ENGINE_FALLBACK: "Der Beleg wurde ungenauer als sonst gelesen. Bitte alle Werte prüfen.",
   },
 

@@ -95,7 +95,7 @@ export default {
     LINES_NOT_RECONCILED: "The items that were read do not add up to the total.",
     PAGES_SKIPPED: "Only the first pages were read.",
     TOTAL_MISSING: "No total was found. Enter it.",
-    SEVERAL_RECEIPTS: "The file seems to show several receipts. Each one is in the list. Check that none is divided.",
+    SEVERAL_RECEIPTS: "The file seems to show several receipts. Check that none is missing, divided or mixed with another.",
     ENGINE_FALLBACK: "The receipt was read less exactly than usual. Check all values.",
   } as Record<string, string>,
 

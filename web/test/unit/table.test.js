@@ -107,6 +107,8 @@ test("rows take the elements of those that are no longer shown", () => {
   const shorter = rows.filter((_, i) => i !== 8);
   assert.deepEqual(of(shownOf(shorter, { first: 7, end: 9 }, 1, far, false)), [[1, 1], [7, 2], [8, 3]]);
   assert.deepEqual(shownOf([], { first: 0, end: 0 }, 0, far, false), []);
+  const twice = rows.with(4, rows[1]);
+  assert.deepEqual(of(shownOf(twice, { first: 3, end: 6 }, 1, next, false)), [[1, 1], [3, 0], [4, 2], [5, 3]], "a row that is listed twice has two elements");
   // While the page moves, no element is moved or removed.
   const moving = shownOf(rows, { first: 1, end: 5 }, 1, start, true);
   assert.deepEqual(of(moving), [[3, 0], [1, 1], [2, 2], [4, 3]]);

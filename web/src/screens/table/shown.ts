@@ -19,11 +19,14 @@ export function shownOf(rows: readonly Transaction[], { first, end }: { first: n
   if (held < first && rows[held]) indexes.unshift(held);
   if (held >= end && rows[held]) indexes.push(held);
   // No map has the ids as its keys: it would internalize them, and the garbage collector visits each internalized string.
+  const kept = new Set<Shown>();
   const found = indexes.map((index) => {
     const row = rows[index]!;
-    return { row, index, before: former.find((one) => one.row.id === row.id) };
+    // A row with a new date is in a later page again. Each of the two needs its own element.
+    const before = former.find((one) => one.row.id === row.id && !kept.has(one));
+    if (before) kept.add(before);
+    return { row, index, before };
   });
-  const kept = new Set(found.map(({ before }) => before));
   const free = former.filter((one) => !kept.has(one)).reverse();
   let next = Math.max(-1, ...former.map(({ element }) => element)) + 1;
   const shown = found.map(({ row, index, before }) => {

@@ -30,11 +30,11 @@ const de: typeof en = {
   },
   join: {
     title: "Konto anlegen",
-    text: "Du bist eingeladen, ein Budget zu teilen. Sobald dein Konto da ist, siehst du die Einladung und entscheidest.",
+    text: "Du bist eingeladen, ein Budget oder ein Sparziel zu teilen. Sobald dein Konto da ist, siehst du die Einladung und entscheidest.",
     action: "Konto anlegen",
     done: "",
     again: "Bitte die Person, die dich eingeladen hat, die Mail noch einmal zu senden.",
-    registered: (email) => `Du bist eingeladen, ein Budget zu teilen, und ${email} hat schon ein Konto. Melde dich an, um die Einladung zu sehen.`,
+    registered: (email) => `Du bist eingeladen, ein Budget oder ein Sparziel zu teilen, und ${email} hat schon ein Konto. Melde dich an, um die Einladung zu sehen.`,
     open: "Einladung ansehen",
     other: (email, own) => `Die Einladung ist für ${email}, und du bist als ${own} angemeldet. Melde dich ab und öffne den Link noch einmal.`,
   },

@@ -28,11 +28,11 @@ export default {
   },
   join: {
     title: "Create your account",
-    text: "You are invited to share a budget. You see the invitation when your account exists, and decide then.",
+    text: "You are invited to share a budget or a goal. You see the invitation when your account exists, and decide then.",
     action: "Create account",
     done: "",
     again: "Ask the person who invited you to send the mail again.",
-    registered: (email: string) => `You are invited to share a budget, and ${email} has an account already. Sign in to see the invitation.`,
+    registered: (email: string) => `You are invited to share a budget or a goal, and ${email} has an account already. Sign in to see the invitation.`,
     open: "See the invitation",
     other: (email: string, own: string) => `The invitation is for ${email}, and you are signed in as ${own}. Sign out, then open the link again.`,
   },

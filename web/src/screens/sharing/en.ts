@@ -4,7 +4,7 @@ export default {
   inviteTitles: { budgets: "Share this budget", goals: "Share this goal" },
   inviteTexts: {
     budgets: "The invited user sees the budget and its progress, but none of your transactions.",
-    goals: "Each of you saves from the own wallets. The others see your amounts, but no wallet and no balance.",
+    goals: "Each member saves from their own wallets. The others see your amounts, but no wallet and no balance.",
   },
   role: "Role",
   roles: { editor: "Editor", viewer: "Viewer" },
@@ -17,7 +17,7 @@ export default {
     budgets: (amount: string, rest: string) => `${amount} of the limit. ${rest} remain with the owner.`,
     goals: (amount: string, rest: string) => `${amount} of the target. ${rest} remain with the owner.`,
   },
-  noShare: { budgets: "No share. The owner bears it all.", goals: "No share. Each saves any amount." },
+  noShare: { budgets: "No share. The owner bears it all.", goals: "No share. Each member saves any amount." },
   shareInvalid: (most: string) => `Enter a number from 0 to ${most}`,
   statuses: { pending: "Invited", accepted: "Member", rejected: "Declined", invited: "Invited by mail" },
   you: "You",

@@ -12,7 +12,7 @@ export default {
   passwordSet: "The password is set. All other devices are signed out.",
 
   title: "Two-step sign-in",
-  off: "After your password, Coffer asks for a code of an app on your phone. Whoever learns your password cannot sign in with it.",
+  off: "After your password, Coffer asks for a code of an app on your phone. Anyone who learns your password cannot sign in with it alone.",
   on: (date: string) => `Signing in needs your password and a code of your authenticator app, since ${date}.`,
   left: (n: number) => plural(n, { one: "You have # recovery code left.", other: "You have # recovery codes left." }),
   onlyPasskeys: "After your password, Coffer asks for a passkey. A code of an app on your phone can be another way.",

@@ -1,7 +1,7 @@
 // Goals: cards with what is saved, and money of wallets that is assigned to them.
 import assert from "node:assert/strict";
 import test from "node:test";
-import { accessible, account, closeToast, desktop, open, phone } from "../console.js";
+import { accessible, account, closeToast, desktop, open, phone, url } from "../console.js";
 
 /** saver gives an account a wallet for savings with 500 EUR, and a goal of 300 EUR by the end of a month. */
 async function saver() {
@@ -159,4 +159,17 @@ test("two users save for a goal, each from the own wallets, and one leaves", asy
   await closeToast(guest, "You left Trip");
   await guest.getByText("No goals yet").waitFor();
   await owner.getByRole("article", { name: "Trip" }).getByText("€100.00").waitFor();
+});
+
+test("the members of a goal say that they could not be loaded", async (t) => {
+  const { user, goal } = await saver();
+  const page = await open(t, user, "/goals", desktop);
+  await page.route("**/goals/*/members?*", (route) => route.abort());
+  await page.goto(`${url}/goals?members=${goal.id}`);
+  const dialog = page.getByRole("dialog", { name: `Members of ${goal.name}` });
+  await dialog.getByRole("alert").getByText("No connection").waitFor();
+  assert.equal(await dialog.getByText("Only you see this goal.").count(), 0);
+  await page.unrouteAll();
+  await dialog.getByRole("button", { name: "Try again" }).click();
+  await dialog.getByText("Only you see this goal.").waitFor();
 });

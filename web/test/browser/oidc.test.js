@@ -1,3 +1,4 @@
+import assert from "node:assert/strict";
 import test from "node:test";
 import { randomUUID } from "node:crypto";
 import { accessibleInLooks, account, open, password, phone, url } from "../console.js";
@@ -53,6 +54,27 @@ test("an identity provider creates an account, whose user confirms the identity 
   await page.getByRole("button", { name: "Unlink", exact: true }).click();
   await page.getByText("is unlinked").waitFor();
   await page.getByLabel("Current password").waitFor();
+});
+
+test("a code is used once, and a second step of a user who is signed in links nothing", async (t) => {
+  const answer = (page, path, status, json) => page.route(`**/api/v1/auth/${path}`, (route) => route.fulfill({ status, json }), { times: 1 });
+  const details = [{ field: "erasesAt", message: "2030-01-01T00:00:00Z" }, { field: "cancelToken", message: "token" }];
+  const page = await open(t);
+  await answer(page, "oidc/exchange?*", 403, { code: "ACCOUNT_DELETION_PENDING", message: "The account is being deleted", details });
+  await answer(page, "deletion/cancel", 200, { code: "DELETION_CANCELED", message: "Deletion canceled" });
+  await page.goto(`${site}/#oidc=code`);
+  await page.getByRole("button", { name: "Keep the account" }).click();
+  await page.getByRole("alert").waitFor({ state: "detached" });
+  await page.getByRole("button", { name: "Sign in", exact: true }).waitFor();
+
+  const user = await account();
+  const other = await open(t, user, "/settings");
+  await answer(other, "oidc/exchange?*", 200, { code: "MFA_REQUIRED", message: "Second factor required", mfaToken: "token", factors: ["totp"] });
+  const exchanged = other.waitForResponse(/oidc\/exchange/);
+  await other.goto(`${url}/settings/security#oidc=code`);
+  await exchanged;
+  await other.getByRole("button", { name: "Link an account at Home" }).waitFor();
+  assert.equal(await other.getByText("The account is linked").count(), 0);
 });
 
 test("an account is linked to an identity, which then signs in", async (t) => {

@@ -254,6 +254,27 @@ test("an editor ends with its row if another device deletes that, and the next r
   assert.deepEqual(requests, [], "the text was not saved");
 });
 
+test("a selection has no deleted rows, and does not begin at one", async (t) => {
+  const user = await account();
+  await household(user, 12);
+  const { transactions } = await user.get("/transaction?limit=200");
+  const page = await open(t, user, "/transactions");
+  const choose = (i, modifiers) => page.locator(`[data-id="${transactions[i].id}"] [data-column=select]`).click({ modifiers });
+  await choose(2, []);
+  await page.getByRole("toolbar", { name: "1 selected" }).getByRole("button", { name: "Delete" }).click();
+  await closeToast(page, "Transaction deleted");
+  await choose(6, ["Shift"]);
+  await page.getByRole("toolbar", { name: "1 selected" }).waitFor();
+  await choose(8, ["Shift"]);
+  await page.getByRole("toolbar", { name: "3 selected" }).waitFor();
+  // Another device deletes all selected rows, so keys change the active one again.
+  for (const { id } of transactions.slice(6, 9)) await user.del(`/transaction/${id}`);
+  await page.getByRole("toolbar", { name: "selected" }).waitFor({ state: "detached" });
+  await page.locator(`[data-id="${transactions[9].id}"] [data-column=description]`).click();
+  await page.keyboard.press("c");
+  await page.getByRole("dialog", { name: "Category" }).waitFor();
+});
+
 test("the table is sorted, and has running balances of one wallet", async (t) => {
   const user = await account();
   const { wallets } = await household(user, 12);

@@ -103,6 +103,10 @@ test("Ctrl+Z undoes the last change, also one that is being sent", async (t) => 
   const held = new Promise((resolve) => (release = resolve));
   await page.route(`**/api/v1/transaction/${transactions[1].id}`, async (route) => (await held, route.continue()), { times: 1 });
   await name("Purchase 2", "Kiosk");
+  // The list is loaded again, without the change that is being sent.
+  await user.patch(`/transaction/${transactions[0].id}`, { description: "Rolls" });
+  await cell(page, "Rolls", "description").waitFor();
+  assert.equal(await cell(page, "Purchase 2", "payee").innerText(), "Kiosk");
   await page.keyboard.press("Control+z");
   release();
   await page.getByText("1 transaction changed back").waitFor();
@@ -188,12 +192,15 @@ test("a scrolled table has the rows of its position in their order, and keeps th
   // Short ways and long ones, after which most elements show other rows.
   for (const y of [300, 700, 3500, 1200, 5000, 4600, 0]) {
     await page.evaluate((to) => scrollTo(0, to), y);
-    await page.waitForFunction(() => {
-      const rows = [...document.querySelectorAll("[data-index]")].map((row) => row.getBoundingClientRect());
-      // The rows get their order after the page has stopped.
-      return [150, 450].every((at) => rows.some(({ top, bottom }) => top <= innerHeight - at && bottom >= innerHeight - at)) && rows.every(({ top }, i) => i === 0 || rows[i - 1].top < top);
+    // The rows get their order after the page has stopped, and are read in the moment in which they have it.
+    const ordered = await page.waitForFunction(() => {
+      const elements = [...document.querySelectorAll("[data-index]")];
+      const boxes = elements.map((row) => row.getBoundingClientRect());
+      const covered = [150, 450].every((at) => boxes.some(({ top, bottom }) => top <= innerHeight - at && bottom >= innerHeight - at));
+      if (!covered || boxes.some(({ top }, i) => i > 0 && boxes[i - 1].top >= top)) return false;
+      return elements.map((row) => ({ index: Number(row.dataset.index), top: row.offsetTop, text: row.querySelector("[data-column=description]").textContent.trim() }));
     });
-    const rows = await page.locator("[data-index]").evaluateAll((found) => found.map((row) => ({ index: Number(row.dataset.index), top: row.offsetTop, text: row.querySelector("[data-column=description]").textContent.trim() })));
+    const rows = await ordered.jsonValue();
     assert.ok(rows.length < 80, `${rows.length} rows`);
     rows.forEach(({ index, top, text }, i) => {
       assert.ok(i === 0 || rows[i - 1].index < index);

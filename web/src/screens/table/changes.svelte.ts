@@ -113,7 +113,7 @@ export function tableChanges(list: TransactionList) {
     const isHeld = ({ row, fields, unlock }: Change) => !unlock && isLocked(row, fields);
     hold(all.filter(isHeld));
     const changes = all.filter((change) => !isHeld(change));
-    list.replace(...changes.map(({ row, fields }) => changed(row, fields)));
+    list.send(...changes.map(({ row, fields }) => changed(row, fields)));
     const undo: Change[] = [];
     try {
       for (let i = 0; i < changes.length; i += mostInRequest) {
@@ -127,6 +127,7 @@ export function tableChanges(list: TransactionList) {
       void list.reload();
     } finally {
       progress = undefined;
+      list.send();
     }
     if (undo.length) announce("transactions");
     return undo;

@@ -55,6 +55,8 @@ export function transactionList(filters: () => Filters) {
   let loading = $state(false);
   let outdated = $state(false);
   let controller = new AbortController();
+  /** sending has the rows with changes that are being sent, which a list that is loaded meanwhile may lack. */
+  let sending: readonly Listed[] = [];
   /** routes are the known wallets of the listed transfers. A leg has only its own wallet. */
   const routes = new SvelteMap<string, Partial<Route>>();
 
@@ -148,6 +150,7 @@ export function transactionList(filters: () => Filters) {
         next = more.pagination.nextCursor;
       }
       rows = list;
+      show(sending);
       void findTransfers(list, true, signal);
       cursor = next;
       totals = totalsOf(first);
@@ -162,6 +165,12 @@ export function transactionList(filters: () => Filters) {
     } finally {
       if (!signal.aborted) loading = false;
     }
+  }
+
+  /** show replaces the rows of changed transactions. Those without an ETag keep that of their rows. */
+  function show(changed: readonly Listed[]): void {
+    const byId = new Map(changed.map((one) => [one.id, one]));
+    rows = rows.map((row) => (byId.has(row.id) ? { etag: row.etag, ...byId.get(row.id)! } : row));
   }
 
   async function more(): Promise<void> {
@@ -240,10 +249,12 @@ export function transactionList(filters: () => Filters) {
     },
     more,
     reload: () => load(filters(), 0),
-    /** replace shows changed transactions until the list is loaded again. Those without an ETag keep that of their rows. */
-    replace(...changed: readonly Listed[]) {
-      const byId = new Map(changed.map((one) => [one.id, one]));
-      rows = rows.map((row) => (byId.has(row.id) ? { etag: row.etag, ...byId.get(row.id)! } : row));
+    /** replace shows changed transactions until the list is loaded again. */
+    replace: (...changed: readonly Listed[]) => show(changed),
+    /** send shows transactions with changes that are being sent until it is called again. */
+    send(...changed: readonly Listed[]) {
+      sending = changed;
+      show(changed);
     },
   };
 }

@@ -1,5 +1,5 @@
-const VERSION = "bb4bbda40e543934";
-const FILES = ["/","/assets/Home-BOsrrLg-.js","/assets/account-Dx6zPy2B.js","/assets/base-FtoLZ6Q8.js","/assets/charts-DaV6jG9v.js","/assets/daily-Dio26PkU.js","/assets/data-BdFdikDk.js","/assets/data-COwVvGK1.css","/assets/data-de-ClgVsI5b.js","/assets/data-en-DuFpKNey.js","/assets/de-D43y0tgB.js","/assets/en-ukOV59XV.js","/assets/index-Clt_K5Gv.js","/assets/rolldown-runtime-DK3Fl9T5.js","/assets/style-BMszWGXp.css","/icon-180.png","/icon-192.png","/icon-512.png","/icon-maskable-512.png","/icon.svg","/manifest.webmanifest"];
+const VERSION = "3271a4d1f2b0ab9b";
+const FILES = ["/","/assets/Home-C2mfSz5v.js","/assets/account-y-6PaWMC.js","/assets/base-Cuur9cCR.js","/assets/charts-CzLRy5da.js","/assets/daily-fulvxEsV.js","/assets/data-COwVvGK1.css","/assets/data-IV4AHrnu.js","/assets/data-de-B2Y2ZcKd.js","/assets/data-en-A4NTZmvi.js","/assets/de-CVRwWlYh.js","/assets/en-HyGf9QSS.js","/assets/index-B1jJ8eKN.js","/assets/rolldown-runtime-DK3Fl9T5.js","/assets/style-BMszWGXp.css","/icon-180.png","/icon-192.png","/icon-512.png","/icon-maskable-512.png","/icon.svg","/manifest.webmanifest"];
 // The service worker stores the files of the build, so that the console opens without a connection.
 // It never touches the API: data are stored by the pages (src/offline/store.ts). The build puts
 // VERSION and FILES in front of this file.

@@ -32,13 +32,7 @@ func FindMentions(
 		patterns = append(patterns, "%"+text+"%", "%"+hex.EncodeToString([]byte(text))+"%",
 			"%"+strings.ReplaceAll(text, "-", "")+"%")
 	}
-	tables, err := pg.Values[string](ctx, q, `
-		SELECT format('%I.%I', nspname, relname)
-		FROM pg_class
-		JOIN pg_namespace n ON n.oid = relnamespace
-		WHERE relkind IN ('r', 'p') AND NOT relispartition
-			AND nspname NOT IN ('pg_catalog', 'information_schema')
-		ORDER BY 1`)
+	tables, err := selectTables(ctx, q)
 	if err != nil {
 		return nil, err
 	}
@@ -53,6 +47,44 @@ func FindMentions(
 		}
 	}
 	return mentioning, nil
+}
+
+// RowsNaming returns the rows of all schemas that contain a text and none of some others, by table
+// and ordered.
+func RowsNaming(
+	t testing.TB, db *pgxpool.Pool, text string, others ...string,
+) map[string][]string {
+	t.Helper()
+	q := Untraced(t, db)
+	tables, err := selectTables(t.Context(), q)
+	require.NoError(t, err)
+	for _, other := range others {
+		others = append(others, hex.EncodeToString([]byte(other)))
+	}
+	rows := map[string][]string{}
+	for _, table := range tables {
+		found, err := pg.Values[string](t.Context(), q, fmt.Sprintf(`
+			SELECT x::text
+			FROM %s x
+			WHERE strpos(x::text, $1) > 0
+				AND NOT EXISTS (SELECT FROM unnest($2::text[]) o WHERE strpos(x::text, o) > 0)
+			ORDER BY 1`, table), text, others)
+		require.NoError(t, err)
+		if len(found) > 0 {
+			rows[table] = found
+		}
+	}
+	return rows
+}
+
+func selectTables(ctx context.Context, q pg.Querier) ([]string, error) {
+	return pg.Values[string](ctx, q, `
+		SELECT format('%I.%I', nspname, relname)
+		FROM pg_class
+		JOIN pg_namespace n ON n.oid = relnamespace
+		WHERE relkind IN ('r', 'p') AND NOT relispartition
+			AND nspname NOT IN ('pg_catalog', 'information_schema')
+		ORDER BY 1`)
 }
 
 // Untraced returns a connection to the database of a pool without the tracer of the pool, so that a
